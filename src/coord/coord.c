@@ -17,8 +17,7 @@ unsigned coord_mutants;
 
 /* Most requests are only noted here; coord_step carries them out later. */
 
-/* limit of pace_ns, the unit of pauses between calls of the engine, so that pauses stay
- * short when leases last long */
+/* limit of pace_ns, so that pauses stay short when leases last long */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
@@ -83,7 +82,6 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Makes a heartbeat due, but not earlier than pace_ns / 64 after the last one. */
 static void beat_soon(struct coord *coord)
 {
 	uint64_t soon = coord->beaten_ns + coord->pace_ns / 64;
@@ -115,7 +113,6 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	/* sends the consumed positions a last time, if the engine can be reached */
 	if (coord->joined && !coord->refused && !coord->away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
@@ -129,8 +126,7 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether the new job `facts` begins (epoch, n_log) after the position at which
- * the added job `held` began, and after the end of the group's log. */
+/* Tells whether `facts` begins later than the added job `held`, and beyond the group's log. */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -8,13 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/*
- * The leader's drawing. A job's window is the number of samples that should be drawn
- * ahead of its readers. When half of the window or less is left, the leader draws for
- * all jobs of the pool (the jobs of one dataset) whose window is not full. These jobs
- * draw in common rounds, because only jobs of the same round share samples. The leader
- * appends whole mini-batches.
- */
+/* A job's window is the number of samples that should be drawn ahead of its readers. When half of a
+ * window or less is left, the leader draws for all jobs of the pool whose window is not full. These
+ * jobs draw in common rounds, because only jobs of the same round share samples. The leader appends
+ * whole mini-batches. */
 
 #define DRAW_MOST 8192 /* most samples drawn at once for a job */
 
@@ -32,8 +29,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader assigns samples by the nodes of the ranks. So a training's first draw
- * waits, for one ttl at most, until each rank has a node. */
+/* The leader assigns samples by the nodes of the ranks. So a training's first draw waits, for one
+ * ttl at most, until each rank has a node. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -51,8 +48,7 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Decides how many samples to draw for each job of the pool. Returns false if there is
- * nothing to draw. */
+/* Sets `wants` of all jobs. Returns false if there is nothing to draw for the pool. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -179,8 +175,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* Assigns the rest of a mini-batch, of which `begun` samples are in the log, to the
- * ranks in turn. */
+/* Deals the rest of a mini-batch to the ranks in turn. begun: its samples that the log has. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {
@@ -264,8 +259,7 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* An idle leader pauses long: a change of the engine's `news` ends the pause
-	 * (coord_beat). */
+	/* An idle leader pauses long: a change of `news` ends the pause (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

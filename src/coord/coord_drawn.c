@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The jobs for which the leader draws, including jobs that only other nodes run. Their
- * state can be dropped at any time: coord_survey rebuilds this state from the engine. */
+/* The jobs for which the leader draws, including jobs that only other nodes run. Their state can be
+ * dropped at any time: coord_survey rebuilds it from the engine. */
 
 #define SUBTRACT_MOST 8192	     /* most samples of a rank in one read of the log */
 #define MOST_IDS (UINT32_C(1) << 28) /* all ids of a dataset are less than this number */
@@ -91,8 +91,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h). A
- * new stream number prevents that later draws repeat earlier random numbers. */
+/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h). A new stream
+ * number prevents that later draws repeat earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -141,9 +141,8 @@ static int need_pool(
 	return 0;
 }
 
-/* Checks the samplers' memory, which grows with each job's largest id. -EBADE: a job has
- * an id that no dataset can have; -E2BIG: the sum of the largest ids exceeds
- * most_ids. */
+/* Checks the samplers' memory, which grows with each job's largest id. -EBADE: an id that no
+ * dataset can have; -E2BIG: the sum of the largest ids exceeds most_ids. */
 static int check_size(const struct coord *coord)
 {
 	uint64_t ids = 0;
@@ -164,8 +163,7 @@ static int get_facts(
 	const struct held_job *here = coord_find_job(coord, log->name);
 	if (here && here->entered && coord_is_same_job(&here->facts, log)) {
 		struct coord_job facts = here->facts;
-		/* the engine has the log already */
-		facts.n_log = 0;
+		facts.n_log = 0; /* the engine has the log */
 		return coord_facts_copy(&facts, ret);
 	}
 	int err = coord->engine->facts(coord->engine->context, log->name, ret);
@@ -210,7 +208,6 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-/* Measures job->rate, the samples per second that all ranks together consume. */
 static void measure(
 	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -231,8 +228,6 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-/* Returns the number of samples, of all ranks together, by which the log is ahead of the
- * fastest reader. */
 static uint32_t find_ahead(
 	const struct drawn_job *job, const struct coord_engine_job *log)
 {
@@ -253,8 +248,7 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* Sets the window to the number of samples that readers consume in 3 ttl, the time to
- * replace a dead leader. */
+/* The window lasts the readers for 3 ttl, the time to replace a dead leader. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;

@@ -27,8 +27,7 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the shortest length, in whole mini-batches, of a log with all offered
- * positions. */
+/* Returns the shortest length, in whole mini-batches, of a log with all offered positions. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;
@@ -141,8 +140,7 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* Extends an epoch's log, until it has all offered positions. whole: the epoch had been
- * drawn completely, so its log gets all samples of the epoch. */
+/* whole: the epoch had been drawn completely, so its log gets all samples of the epoch */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)

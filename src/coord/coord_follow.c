@@ -13,8 +13,7 @@
 #define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* Uses the fingerprint of earlier versions of joaderfs (facts->older) if the group's job
- * has that fingerprint, so that the training can continue. */
+/* Uses an earlier version's fingerprint if the group has it, so that the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,8 +45,7 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job is entered again later: the group accepts the job as
-		 * soon as no node runs the group's job of this name. */
+		/* A refused job may be accepted when no node runs the group's job of this name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -62,8 +60,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		struct held_job *job = coord_find_job(coord, jobs->jobs[i].name);
 		if (!job || !job->entered)
 			continue;
-		/* The group may have forgotten the job, and have another job of this
-		 * name. */
+		/* The group may have forgotten the job, and have another job of this name. */
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
@@ -90,8 +87,7 @@ int coord_ask_lengths(struct coord *coord)
 	return 0;
 }
 
-/* Sets heard_ns in the new list of members. Nodes that are not live keep their old
- * time. */
+/* Sets heard_ns in the new list of members. Nodes that are not live keep their old time. */
 static void note_heard(
 	const struct coord *coord, struct coord_node *members, size_t n, size_t live)
 {
@@ -131,8 +127,8 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
-/* Sets the time of the next call of engine->open: soon if the running epoch is still
- * being drawn. Otherwise ranks hold back the next epoch, and the pause grows. */
+/* Tries again soon if the running epoch is still being drawn. Otherwise ranks hold back the next
+ * epoch, and the pause grows. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
 	bool drawn = job->next == job->n;
@@ -175,9 +171,9 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves the rank to the first epoch that has a feed. The engine drops a feed only when
- * all ranks' cursors have passed the feed. So another node has served this rank further
- * (rank->acked is later), or the engine and this node have lost the rank's position. */
+/* Moves the rank to the first epoch that has a feed. The engine drops a feed only when all ranks'
+ * cursors have passed the feed. So another node has served this rank further (rank->acked is
+ * later), or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -236,9 +232,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that the read brings new samples. -EBADE: the rank has already received one of
- * these samples in this epoch. *ret: all samples that the rank has received in the
- * epoch, including this read; the caller frees the set. */
+/* -EBADE: the rank already has one of the read's samples in this epoch. *ret: all samples of the
+ * rank in the epoch, including this read; the caller frees the set. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
@@ -259,8 +254,7 @@ static int check_came(struct held_job *job, const struct coord_read *read, uint3
 	return -EBADE;
 }
 
-/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the
- * samples now. */
+/* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the samples now. */
 static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);

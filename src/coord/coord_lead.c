@@ -6,9 +6,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* The leader's lease decides which node should draw. The token decides from which node
- * the engine accepts samples. A leader that was replaced notices this at its next call
- * of the engine, and forgets the samples that it has drawn. */
+/* The leader's lease decides which node should draw. The token decides from which node the engine
+ * accepts samples. A leader that was replaced notices this at its next call of the engine, and
+ * forgets the samples that it has drawn. */
 
 void coord_resign(struct coord *coord)
 {

@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for jobs, and for the nodes that run them. */
-
 void local_job_free(struct local_job *job)
 {
 	LIST_REMOVE(job, link);
@@ -26,8 +24,7 @@ void local_job_free(struct local_job *job)
 	free(job);
 }
 
-/* Begins a job with facts->log, and sets the cursors of all ranks to the end of this
- * log. */
+/* Begins a job with facts->log, and sets the cursors of all ranks to the end of this log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
 	struct coord_append log = {.ids = NULL};

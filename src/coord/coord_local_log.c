@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The engine's functions for the log: append, read and repair, with their fences. */
-
 static bool is_ready(const struct coord_local *local, const char *run)
 {
 	return strcmp(local->is_ready, run) == 0 && strcmp(local->run, run) == 0;
@@ -61,8 +59,7 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the running epoch's feeds if the epoch is not completely drawn, because no node
- * will draw the rest. */
+/* Frees the feeds of a running epoch that is not completely drawn: no node will draw the rest. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);
@@ -104,7 +101,6 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 
 /* --- the functions ---------------------------------------------------------------------- */
 
-/* Tells whether some rank has not read the epoch to its end. */
 static bool is_still_read(const struct local_job *job, uint32_t epoch)
 {
 	for (uint32_t r = 0; r < job->facts.ranks; r++) {
@@ -270,9 +266,9 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* A repair without a rank's journal may have begun an epoch too early: some rank still
- * reads the previous epoch, of which the log has only a part. In this case the job goes
- * back to the previous epoch, and the log is repaired again. */
+/* A repair without a rank's journal may have begun an epoch too early: some rank still reads the
+ * previous epoch, of which the log has only a part. In this case the job goes back to the previous
+ * epoch, and the log is repaired again. */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

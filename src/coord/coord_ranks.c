@@ -7,9 +7,8 @@
 #include <stdio.h>
 
 /*
- * Finds the ranks for which other ranks wait. The engine has the logs of two epochs at
- * most. So, while epoch 1 is running, epoch 2 can't begin before all ranks have read
- * epoch 0 to its end:
+ * Finds the ranks for which other ranks wait. The engine has the logs of two epochs at most. So,
+ * while epoch 1 is running, epoch 2 can't begin before all ranks have read epoch 0 to its end:
  *
  *     epoch         0               1               2
  *     log           dropped with    drawn to its    begins when no rank
@@ -29,8 +28,6 @@ static bool is_behind(const struct held_job *job, uint32_t number)
 	return position_before(job->cursors[number], end);
 }
 
-/* Tells whether the running epoch is drawn to its end, and a rank's cursor is in the
- * next epoch. */
 static bool next_is_awaited(const struct held_job *job)
 {
 	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)

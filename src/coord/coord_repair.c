@@ -12,8 +12,7 @@
 #include <string.h>
 
 /*
- * Repairs the log after the engine has begun a new life, and may have lost the end of
- * the log.
+ * Repairs the log after the engine has begun a new life, and may have lost the end of the log.
  *
  *   all nodes    offer the samples that their journals have beyond the log, and report
  *   the leader   waits for all reports, 3 ttl at most, and fills the logs (coord_fill.c)
@@ -33,8 +32,7 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Gets consecutive positions of the journal, with their samples. After an error no more
- * positions are visited. */
+/* Gets consecutive positions of the journal, with their samples. An error ends the visits. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -57,8 +55,7 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* Visits a job's positions in the local journal. from_end: only positions beyond the
- * log; otherwise all positions of the running epoch and of the epoch before. */
+/* from_end: visits only positions beyond the log; otherwise the running epoch and the one before */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -124,8 +121,7 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n: samples read; fewer than run->n if
- * the log ends earlier. */
+/* Reads the log at the positions of `run`. *ret_n < run->n: the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -195,8 +191,7 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Finds a node that has not reported; nodes of earlier lives of the engine count, too.
- * ret->name is "" if all have reported. */
+/* Finds a node, also of an earlier life, that has not reported. ret->name "": there is none. */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -220,12 +215,10 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 	return err;
 }
 
-/*
- * Sets *ret to true if the log may be repaired now. The leader waits for the reports of
- * all known nodes, three ttl at most. The leader waits at least one ttl, so that unknown
- * nodes can appear, unless the engine is `alone`. The time since the last step counts as
- * ttl / 8 at most, because the clock may jump. *silent: a node that has not reported.
- */
+/* Sets *ret to true if the log may be repaired now. The leader waits for the reports of all known
+ * nodes, three ttl at most, and one ttl at least, so that unknown nodes can appear, unless the
+ * engine is `alone`. The time since the last step counts as ttl / 8 at most, because the clock may
+ * jump. *silent: a node that has not reported. */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {
 	uint64_t more = coord->now_ns - coord->waits_since_ns;

@@ -8,16 +8,12 @@
 #include <string.h>
 
 /*
- * Finds the samples that any node has in its cache, for the sampler `exchange`. The
- * leader's sampler gets the union of all nodes' reports and of the recently drawn
- * samples, which are on their way to a cache.
+ * The leader uses two sets of samples: samples in any node's cache, for the sampler `exchange`, and
+ * samples that their home (place.h) lacks, which may be assigned to ranks of other nodes. Recently
+ * drawn samples count as cached, because they are on their way to a cache.
  *
- * Each node also reports the samples whose home (place.h) is this node, but that this
- * node's cache lacks. The leader may assign these samples to ranks of other nodes.
- *
- * The sets decide only which samples are drawn together, and which rank reads a sample.
- * If a report is missing or old, a sample may be prepared twice, or fetched, but nothing
- * becomes wrong.
+ * The sets decide only which samples are drawn together, and which rank reads a sample. If a report
+ * is missing or old, a sample may be prepared twice, or fetched, but nothing becomes wrong.
  */
 
 #define TELL_MOST 65536 /* most bytes of a node's report about a dataset */
@@ -26,8 +22,8 @@
 
 /* --- each node -------------------------------------------------------------------------- */
 
-/* Halves the set until it is small enough. The choice is random and differs on each
- * node, so all samples are equally likely to be reported. */
+/* Halves the set until it is small enough. The choice is random and differs on each node, so all
+ * samples are equally likely to be reported. */
 static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
@@ -64,8 +60,7 @@ static int tell(struct coord *coord, const char *dataset, const char *what,
 	return err;
 }
 
-/* Returns the name under which nodes report the samples that caches lack. No dataset has
- * this name, because names of datasets have no colon. */
+/* A dataset can't have this name: names of datasets have no colon. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);
@@ -135,8 +130,7 @@ static void forget_fresh(struct coord *coord, struct pool *pool)
 	pool->fresh_ns = coord->now_ns;
 }
 
-/* Tells the sampler which samples came into a cache, or were evicted, since the last
- * update. */
+/* Tells the sampler which samples came into a cache, or were evicted, since the last update. */
 static void update(struct pool *pool, const roaring_bitmap_t *now)
 {
 	roaring_uint32_iterator_t *at = roaring_create_iterator(now);
@@ -166,8 +160,7 @@ static int make_drawn(struct pool *pool)
 	return err ? err : make_set(&pool->older);
 }
 
-/* Removes samples from `told` that no job of the pool has, because the sampler does not
- * know them. */
+/* Removes samples that no job of the pool has, because the sampler does not know them. */
 static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {

@@ -91,8 +91,7 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* reply: an array of ready, reported, leader, term, {result, cursor, ...}, renewed,
- * news, look */
+/* reply: an array of ready, reported, leader, term, {result, cursor, ...}, renewed, news, look */
 static int take_view(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {
@@ -291,8 +290,7 @@ static const struct coord_engine functions = {.beat = beat,
 	.asked = asked,
 	.refused = refused};
 
-/* Takes the password from the URL or the file, but not from both. If neither has a
- * password, takes the password from the environment. */
+/* Takes the password from the URL or the file (not both), or else from the environment. */
 static int find_password(
 	struct coord_resp *resp, const struct coord_server *server, char *message)
 {

@@ -111,8 +111,7 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* Checks that the server is a master. -EROFS: the server is a replica, which refuses
- * changes, or would lose them. */
+/* -EROFS: the server is a replica, which refuses changes, or would lose them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -128,8 +127,7 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value after `name` in the text of INFO to `ret`. false: the value is
- * missing or too long. */
+/* Copies the value after `name` in the text of INFO. false: it is missing or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -189,8 +187,7 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* Loads the library if the server has none, or an older one. If an administrator has
- * loaded the library, the node's user needs no right to load it. */
+/* A node's user needs no right to load the library if an administrator has loaded it. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -229,8 +226,7 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* Returns the value of the field `name`; NULL: the value is missing, or no text. reply:
- * an array of field, value, field, value ... */
+/* reply: an array of field, value, field, value ... NULL: the value is missing, or no text. */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -267,8 +263,7 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* Asks the Sentinel for the master. Each connection asks again, because a former master
- * may not know that it was replaced. */
+/* Each connection asks again, because a former master may not know that it was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -306,8 +301,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	resp->refused[0] = '\0';
 	if (resp->moved.port) {
 		struct coord_host moved = resp->moved;
-		/* If this connection fails, the next call tries the URL's servers, to
-		 * which the keys may have moved back. */
+		/* If this connection fails, the next call tries the URL's servers, to which the
+		 * keys may have moved back. */
 		resp->moved.port = 0;
 		err = try_host(resp, &moved);
 		if (!err)
@@ -325,9 +320,7 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Returns -ECONNRESET instead of an errno to which coord_engine.h gives a meaning: a
- * failed connection must not look as if, for instance, a lease or a job were
- * missing. */
+/* Replaces errno values of coord_engine.h: a failed connection must not look like a missing job. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

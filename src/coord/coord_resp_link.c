@@ -131,8 +131,7 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* Stores the server that has the group's keys now. text: the error "MOVED SLOT
- * HOST:PORT", where HOST may contain colons. false: `text` is another error. */
+/* text: "MOVED SLOT HOST:PORT", where HOST may contain colons. false: it is another error. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -161,8 +160,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* The rights that the engine's user needs, beside access to the group's keys. coord.lua
- * and coord_resp*.c use no other commands. */
+/* The rights that the engine's user needs, beside access to the group's keys. coord.lua and
+ * coord_resp*.c use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -199,9 +198,8 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to the errno that coord_engine.h gives this error. Other
- * errors are refusals: the text is stored, and the connection is closed, because the
- * next connection may succeed. */
+/* Converts an error reply to the errno that coord_engine.h gives this error. Other errors are
+ * refusals: the text is stored, and the connection is closed, because the next one may succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ids are sent as they are in memory: 4 bytes, little-endian. */
-
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they are");
 
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
@@ -37,8 +35,7 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* Calls `function` in the server. fills: `function` serves coord_engine.fill, and also
- * gets the present end of the log. */
+/* fills: `function` serves coord_engine.fill, and also gets the present end of the log */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
@@ -113,7 +110,7 @@ int resp_repaired(void *context, const char *run, const char *node)
 	return resp_do(resp, &words);
 }
 
-/* Checks the form of an offer. The name of an offer is "<job> <epoch> <rank> <base>". */
+/* The name of an offer is "<job> <epoch> <rank> <base>". */
 static bool is_offer(const redisReply *name, const redisReply *ids)
 {
 	return resp_is_text(name, COORD_NAME + 48) && ids->type == REDIS_REPLY_STRING &&

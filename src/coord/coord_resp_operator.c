@@ -47,9 +47,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* The reply is empty if the number of ranks was changed. Otherwise the reply has a word
- * and numbers: "ranks", ranks, batch; or "local", ranks, local_ranks; or "behind", rank,
- * position, epoch, epoch of other ranks. */
+/* reply: empty after a change, otherwise a word and numbers: "ranks", ranks, batch; or "local",
+ * ranks, local_ranks; or "behind", rank, position, epoch, epoch of other ranks */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};

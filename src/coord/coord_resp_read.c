@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/*
- * A log is a sequence of chunks, one per append. A chunk has the samples of rank 0,
- * then the samples of rank 1, and so on. The list of chunks is fetched once and then
- * extended. A rank reads a part of each chunk; the parts of all reads are fetched
- * together. If a chunk is missing, the log was deleted, and the list is fetched again.
- */
+/* A log is a sequence of chunks, one per append. A chunk has the samples of rank 0, then the
+ * samples of rank 1, and so on. The list of chunks is fetched once and then extended. A rank reads
+ * a part of each chunk; the parts of all reads are fetched together. If a chunk is missing, the log
+ * was deleted, and the list is fetched again. */
 
 #define CHUNKS_AT_ONCE 256
 #define KEY_SIZE 256
@@ -33,8 +31,7 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* Finds the job's list of chunks. A job has one list for even and one for odd epochs, so
- * the list may be of an earlier epoch. NULL: there is no list. */
+/* A job has one list for even and one for odd epochs, so the list may be of an earlier epoch. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -105,8 +102,8 @@ static bool take_chunk(const redisReply *chunk, uint32_t *ret_base, uint32_t *re
 		       ret_count);
 }
 
-/* Appends the chunks in the reply to the list. If the chunks do not continue the list,
- * the log was replaced: *ret_known is false, and the list is cleared. */
+/* Appends the chunks in the reply to the list. If the chunks do not continue the list, the log was
+ * replaced: *ret_known is false, and the list is cleared. */
 static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *ret_known)
 {
 	*ret_known = true;
@@ -153,8 +150,7 @@ static int ask_for_chunks(
 	return resp_end(resp, reply, err);
 }
 
-/* Extends the list of chunks of each log as far as the reads need it. Consecutive reads
- * of one log share a command. */
+/* Extends the lists of chunks as far as needed; consecutive reads of one log share a command. */
 static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t n)
 {
 	const char *asked = NULL;
@@ -238,8 +234,7 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 
 #define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
 
-/* Adds a command for each chunk that has samples of the read's rank. Returns the number
- * of commands. If `parts` is NULL, only counts the commands. */
+/* Returns the number of commands. If `parts` is NULL, only counts the commands. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -264,8 +259,7 @@ static size_t list_parts(
 	return n;
 }
 
-/* Copies the samples in the replies to the reads. If a reply lacks samples, its read
- * gets only the samples of earlier replies, and the function returns false. */
+/* A read whose reply lacks samples gets only earlier samples; the function then returns false. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

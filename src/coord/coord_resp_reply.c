@@ -12,8 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parses values in replies. The server may be broken or hostile, so types, lengths and
- * ranges are checked. */
+/* The server may be broken or hostile, so types, lengths and ranges are checked. */
 
 /* --- texts and numbers ------------------------------------------------------------------ */
 
@@ -99,16 +98,13 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 /* --- sets of samples -------------------------------------------------------------------- */
 
-/*
- * The portable format of roaring bitmaps: [are there run containers?] [which containers
- * have runs] [key, count - 1 of each] [offset of each] [containers]. The library's own
- * reader trusts the counts in containers, so this reader checks them.
- */
+/* The portable format of roaring bitmaps: [are there run containers?] [which containers have runs]
+ * [key, count - 1 of each] [offset of each] [containers]. The library's own reader trusts the
+ * counts in containers, so this reader checks them. */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-/* least number of containers with which a set with runs stores offsets */
-#define OFFSETS_FROM 4
+#define OFFSETS_FROM 4	/* a set with runs has offsets from 4 containers on */
 #define ARRAY_MOST 4096 /* most values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 

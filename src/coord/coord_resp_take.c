@@ -9,11 +9,10 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Limits the memory and the time of a reply. The announced length of a value counts as
- * memory before its bytes arrive. Slow networks get more time (LEAST_BYTES_PER_MS). */
+/* Limits the memory and the time of a reply. The announced length of a value counts as memory
+ * before its bytes arrive. Slow networks get more time (LEAST_BYTES_PER_MS). */
 
-/* memory counted for each value, in addition to the value's bytes */
-#define OBJECT_BYTES 96
+#define OBJECT_BYTES 96		/* memory of a value beside its bytes */
 #define LEAST_BYTES_PER_MS 1024 /* a slower reply times out */
 
 #if HIREDIS_MAJOR < 1

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The heartbeat comes first: it renews all leases, and shows which node leads. The
- * leader's work and the work for the node's ranks follow. */
+/* The heartbeat comes first: it renews all leases, and shows which node leads. */
 
 void coord_doubt(struct coord *coord)
 {
@@ -54,8 +53,7 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* The engine's cursor is later than any cursor that this node has sent, so
-	 * another node has served the rank. */
+	/* A cursor later than this node has sent: another node has served the rank. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {
@@ -78,7 +76,6 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		rank->sent = lease->cursor;
 }
 
-/* Checks that no cursor is beyond the end of its epoch. */
 static bool are_possible(
 	const struct coord *coord, const struct coord_lease *leases, size_t n)
 {
@@ -165,15 +162,13 @@ static void refuse(struct coord *coord, int err)
 }
 
 /*
- * Returns a quarter of a ttl, but at most a second. An idle node waits a third of a ttl;
- * an idle leader at most a second, because only the answers to its heartbeats report
- * changes.
+ * An idle leader sends a heartbeat once a second, because only the answers report changes.
  *
- * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat.
- * The leader counts from the earlier moment when it sent the heartbeat, and stops
- * leading at .8 ttl (step). So a lost heartbeat can be repeated in time. Two nodes lead
- * at once only if the leader's clock is slower than the engine's by more than a fifth.
- * Even then the engine accepts samples from only one of them.
+ * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
+ * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (step). So
+ * a lost heartbeat can be repeated in time. Two nodes lead at once only if the leader's clock is
+ * slower than the engine's by more than a fifth. Even then the engine accepts samples from only one
+ * of them.
  */
 static uint64_t pause_between_beats(const struct coord *coord)
 {
@@ -259,8 +254,8 @@ static int step(struct coord *coord)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs since the look. A report now would lack their
-		 * samples, so the next step first enters these jobs again. */
+		/* The engine has lost jobs since the look. A report now would lack their samples,
+		 * so the next step first enters these jobs again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

@@ -21,8 +21,7 @@ static const char *port_of(const char *bound)
 	return strrchr(bound, ':'); /* the text from the colon on */
 }
 
-/* Finds the local address from which the kernel would send to the host. Sends
- * nothing. */
+/* Finds the local address from which the kernel would send to the host. Sends nothing. */
 static int route_to(const struct coord_host *host, struct peer_address *ret)
 {
 	char text[COORD_URL_TEXT + 16];
@@ -40,8 +39,7 @@ static int route_to(const struct coord_host *host, struct peer_address *ret)
 	return 0;
 }
 
-/* Sets `ret` to this node's address on the route to the engine, with the port of
- * `bound`. Tries the engine's hosts in order until one of them has a route. */
+/* Sets `ret` to this node's address on the route to the engine, with the port of `bound`. */
 static int find_way(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS])
 {

@@ -46,8 +46,7 @@ static void print_why(const struct group *group, const struct group_rank *rank,
 			epoch + 1, epoch - 1, group_rank_word(rank->config), behind);
 }
 
-/* Warns that ranks hold back the next epoch: once for each wait, and at most once in
- * PAUSE_NS, because short waits are usual. */
+/* Warns once for each wait, and at most once in PAUSE_NS, because short waits are usual. */
 static void tell(struct group_rank *rank)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -8,8 +8,7 @@
 #include <endian.h>
 #include <errno.h>
 
-/* Answers other nodes' requests for samples. A sample stays open until its tensor is
- * sent, so that the cache keeps the tensor. */
+/* A sample stays open until its tensor is sent, so that the cache keeps the tensor. */
 
 struct giving {
 	struct peer_request *request;
@@ -48,8 +47,7 @@ static void opened(void *context, const struct sched_opened *opened)
 	peer_answer(request, &answer);
 }
 
-/* Returns a reference to the shared dataset with the name and fingerprint in `space`;
- * NULL: there is none. */
+/* Returns a reference to the shared dataset with this name and fingerprint; NULL: none. */
 static struct dataset *hold_dataset(struct peers *peers, const struct peer_space *space)
 {
 	LOCK_SCOPE(&peers->lock);

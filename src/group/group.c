@@ -21,8 +21,7 @@
 /* The group's thread: passes changes from the scheduler to the coordinator, and back. */
 
 #define ENGINE_TIMEOUT_MS 1000
-/* most bytes that a leader's samplers need for each sample id */
-#define BYTES_OF_ID 32
+#define BYTES_OF_ID 32 /* most bytes that a leader's samplers need for each id */
 
 static uint64_t now_of_engine(void *context)
 {
@@ -93,8 +92,7 @@ static void tell(const struct group *group)
 		log_info("cluster: this node leads, term %llu",
 			(unsigned long long)is->term);
 	if (is->lives < 2)
-		/* This node has seen no restart of the engine, so there is no loss of
-		 * data to report. */
+		/* This node has seen no restart of the engine, so there is no loss to report. */
 		return;
 	if (is->repairing && !was->repairing)
 		log_warn(

@@ -74,8 +74,7 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the job is refused because its dataset's files, or their times, differ
- * from the group's. */
+/* Tells whether the job is refused because its dataset's files, or their times, differ. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||
@@ -102,9 +101,7 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints the ranks that hold back the next epoch, and the ranks that no node serves.
- * Prints nothing unless `rank` is the training's first on this node, so that no line
- * appears twice. */
+/* Prints nothing unless `rank` is the training's first on this node: no line appears twice. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -33,8 +33,7 @@ static bool is_same(const struct peers *peers, const struct coord_node *members,
 	return k == peers->n_homes;
 }
 
-/* Lists the members that accept connections: they can be homes. Returns their number, or
- * -ENOMEM. */
+/* Lists the members that listen: the possible homes. Returns their number, or -ENOMEM. */
 static ssize_t make_homes(const struct peers *peers, const struct coord_node *members,
 	size_t n, struct home **ret)
 {
@@ -68,9 +67,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes the table for place_home from the homes without is_bad. ret_at[i]: index in
- * `homes` of the table's node i. Returns NULL if there is no memory, or after an error
- * that was logged. */
+/* Makes a table of the homes without is_bad. ret_at[i]: index in `homes` of the table's node i.
+ * NULL: no memory, or an error that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	auto_free struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -138,8 +136,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 
 /* --- the scheduler asks ------------------------------------------------------------------ */
 
-/* Returns the dataset's hash for place_home. The hash leaves out the preparation, so
- * one home decodes a sample for all preparations. */
+/* The hash leaves out the preparation, so one home decodes a sample for all preparations. */
 static uint64_t hash_of(const struct shared_dataset *shared)
 {
 	const char *name = dataset_name(shared->dataset);
@@ -155,8 +152,7 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the index in peers->spaces of the dataset with this preparation. Adds an entry
- * if there is none. PEER_SPACES: there is no room, or the dataset is not shared. */
+/* Returns the space's index, new if needed. PEER_SPACES: no room, or the dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -190,8 +186,7 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the first node in the sample's order of homes that does not refuse the space
- * now. NULL: the first such node is this node, or all nodes refuse the space. */
+/* Returns the sample's first home that does not refuse the space now. NULL: this node, or none. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {
@@ -271,9 +266,8 @@ static bool serves_a_rank(const struct coord_batch *batch, const struct home *ho
 	return false;
 }
 
-/* Makes the table for place_home from the nodes that serve a rank of the batch. Other
- * nodes have no job with these samples, and would refuse fetches. NULL: as in
- * make_place. */
+/* Makes a table only of nodes that serve a rank of the batch: other nodes have no job with these
+ * samples, and would refuse fetches. */
 static struct place *make_place_of_ranks(
 	const struct peers *peers, const struct coord_batch *batch, uint32_t *ret_at)
 {

@@ -9,8 +9,7 @@
 
 #define TIMEOUT_MS 2000
 
-/* Connects to the engine for one command. Returns NULL after an error, with the reason
- * in `text`. */
+/* Connects to the engine for one command. NULL: an error, with the reason in `text`. */
 static struct coord_resp *connect_to(const struct group *group, char text[GROUP_TEXT])
 {
 	const struct cluster_config *config = &group->config->cluster;

@@ -11,10 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* pause in requests to a node that has no job with these samples */
-#define WITHOUT_JOB_NS (5 * SECOND_NS)
-/* pause in requests to a node after a failed connection or a timeout */
-#define AWAY_NS SECOND_NS
+#define WITHOUT_JOB_NS (5 * SECOND_NS) /* pause after a node has no job with a sample */
+#define AWAY_NS SECOND_NS	       /* pause after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 

@@ -111,8 +111,7 @@ static uint32_t tail(
 	return n;
 }
 
-/* Serves coord_calls.forget: notes positions at which the group has other samples, so
- * that `tail` skips these positions. Readers on this node keep their samples. */
+/* Notes positions at which the group has other samples: `tail` skips these. Readers keep theirs. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -203,8 +202,7 @@ static int enter_training(struct group *group, const struct group_rank *rank)
 			  "have begun without it; remove all their jobs (joaderctl rm), "
 			  "and add this one first",
 			config->name, config->training);
-	/* -EEXIST and -EALREADY mean that another rank of this node has already added
-	 * the training. */
+	/* -EEXIST and -EALREADY: another rank of this node has already added the training. */
 	return err == -EEXIST || err == -EALREADY ? 0 : err;
 }
 
@@ -212,9 +210,8 @@ static int take_rank(struct group *group, const struct group_rank *rank)
 {
 	struct sched_feed_state state;
 	sched_feed_state(rank->job, &state);
-	/* The engine in this process began with an empty log, although this rank has
-	 * read samples before. A new life of the engine (coord.h) makes the leader
-	 * repair the log from the journals. */
+	/* The engine in this process began with an empty log. A new life of the engine (coord.h)
+	 * makes the leader repair the log from the journals. */
 	if (state.started && group->local)
 		coord_local_restart(group->local);
 	return coord_take_rank(group->coord, rank->config->training, rank->config->rank,
@@ -305,8 +302,7 @@ static void take_job(struct group *group, job_id id)
 		sched_job_put(job);
 }
 
-/* Adds and removes ranks as jobs come and go. Removes ranks first, because a new
- * training may have the name of a removed one. */
+/* Removes ranks first, because a new training may have the name of a removed one. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -367,9 +363,8 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Sets the first position of the rank that was not reported as consumed. The end of an
- * epoch counts as the start of the next epoch, because the engine deletes an epoch's
- * samples when all ranks have read them. */
+/* Sets the first position of the rank that is not reported as consumed. The end of an epoch counts
+ * as the start of the next, because the engine deletes an epoch that all ranks have read. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;
@@ -414,8 +409,7 @@ static void go_on(struct group *group, struct group_rank *rank)
 			config->name, consumed, epoch, config->training);
 }
 
-/* Counts the samples that are drawn, but not consumed, in the epoch being read and the
- * next epoch. */
+/* Counts samples that are drawn, but not consumed, in the epoch being read and the next one. */
 static uint32_t find_lag(const struct group_rank *rank)
 {
 	const struct job_config *config = rank->config;

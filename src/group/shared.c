@@ -6,9 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The table peers->shared has the datasets whose samples this node shares with other
- * nodes. After a rescan the table also has the previous edition of a dataset, which
- * running epochs still read. This node prepares all samples of other datasets. */
+/* The table peers->shared has the datasets whose samples this node shares, after a rescan also the
+ * previous edition, which running epochs still read. */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
@@ -62,9 +61,8 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Removes all but the newest `keep` editions of the dataset from the table. Stores the
- * removed editions in `ret`, and returns their number. The caller closes the removed
- * editions after it has released the lock. */
+/* Moves all but the newest `keep` editions to `ret`, and returns their number. The caller closes
+ * these editions after it has released the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

@@ -10,15 +10,12 @@
 
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
-/* Writes the NumPy header, of `bytes` bytes, of a record with a label and an image.
- * label: the label's NumPy type without the first quote, such as "<i8'"; if the label
- * is an array, type and shape, such as "<f4', (3,)". type, shape, axes: those of the
- * image. */
+/* label: the NumPy type of the record's label without the first quote, such as "<i8'"; of an array,
+ * type and shape, such as "<f4', (3,)". type, shape, axes: the image's. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {
-	/* number of bytes for the header's dictionary; one newline follows */
-	const size_t room = bytes - 1 - DICTIONARY_AT;
+	const size_t room = bytes - 1 - DICTIONARY_AT; /* the last byte is a newline */
 	char *text = (char *)head + DICTIONARY_AT;
 	head_npy(type, shape, axes, bytes, head);
 	memset(text, ' ', room);

@@ -4,15 +4,10 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-/* Limit with which a storage begins. If this is too high, tries soon find a lower
- * limit. */
-#define FIRST_LIMIT 64
-/* Least limit that is tried: while one read hangs, a second read can still run. */
-#define LEAST_LIMIT 2
-/* Least number of reads in a round: enough to distinguish two rates that differ by a
- * quarter. */
-#define LEAST_ROUND 32
-#define REWARD 1.25 /* a doubled limit is kept if the rate grows by this factor */
+#define FIRST_LIMIT 64 /* if it is too high, tries soon find a lower limit */
+#define LEAST_LIMIT 2  /* while one read hangs, another one can still run */
+#define LEAST_ROUND 32 /* reads; enough to distinguish rates that differ by a quarter */
+#define REWARD 1.25    /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
 #define REST_ROUNDS 16 /* rounds between a try and the next one */
 
@@ -39,8 +34,7 @@ static void begin_round(struct flight *flight, uint64_t now_ns)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* The time without a read in flight says nothing about the storage. So the
-	 * beginning of the round is moved forward by this time. */
+	/* The time without a read in flight says nothing about the storage: it does not count. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }
@@ -51,10 +45,8 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* Judges a round in which a limit was tried. If a doubled limit was successful, the
- * next round doubles it again. In all other cases REST_ROUNDS rounds pass before the
- * next try. After a failed double the next try is a half, and after a failed half a
- * double. */
+/* If a doubled limit was successful, the next round doubles it again. Otherwise REST_ROUNDS rounds
+ * pass before the next try: a half after a failed double, a double after a failed half. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -86,9 +78,8 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* Judges a round in which the limit was rarely reached. The rate then tells nothing
- * about the limit, so the settled limit is used again. Exception: a doubled limit is
- * kept if the rate did not fall, because at the settled limit reads had to wait. */
+/* The rate of a round in which the limit was rarely reached tells nothing about the limit. But a
+ * doubled limit is kept if the rate did not fall: at the settled limit reads had to wait. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

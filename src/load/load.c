@@ -91,8 +91,7 @@ static void hit_image_fault(const struct load_task *task)
 	(void)fault_hit(place);
 }
 
-/* Makes an array in context->outputs, with an output for each task of the chain. Returns
- * the array, or NULL if there is no memory. */
+/* Makes an output in context->outputs for each task of the chain. NULL: no memory. */
 static struct image_output *new_outputs(
 	struct load_context *context, const struct load_task *task, size_t *ret_n)
 {
@@ -153,8 +152,7 @@ static int decode_second(
 	return err;
 }
 
-/* Decodes frame i of a video (a directory of files) into the i-th image of the
- * tensor. */
+/* Decodes frame i of a video (a directory of files) into the i-th image of the tensor. */
 static int decode_frame(struct load_context *context, const struct load_task *frame,
 	const struct load_read *read, uint32_t i, struct tensor *tensor,
 	char message[static IMAGE_MESSAGE])
@@ -287,8 +285,7 @@ static void to_file(struct load_task *task)
 	task->tensor = tensor_to_file(task->tensor, task->backings, head, head_bytes);
 }
 
-/* Gives a task of a chain the status and message of the chain's first task. The tasks
- * succeed or fail together, because they are decoded from the same file. */
+/* The tasks of a chain succeed or fail together, because they are decoded from the same file. */
 static void finish(struct load_task *one, const struct load_task *first)
 {
 	one->status = first->status;
@@ -303,8 +300,7 @@ static void finish(struct load_task *one, const struct load_task *first)
 	ensure((one->status == 0) == (one->tensor != NULL));
 }
 
-/* Sets the tensor of each task of the chain to its `same`, the finished tensor that
- * next_decode found in the cache. */
+/* Gives the tasks of the chain the finished tensors that next_decode found in the cache. */
 static void take_same(struct load_task *task)
 {
 	tensor_free(task->read->tensor);

@@ -39,15 +39,13 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* Turns ELOOP and ENOTDIR into EXDEV: openat with O_NOFOLLOW fails with these errors at
- * a link. */
+/* ELOOP and ENOTDIR mean a link: openat with O_NOFOLLOW fails with these errors. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;
 }
 
-/* Opens the components of `relative` one by one, without following links. Closes
- * `directory`. */
+/* Opens the components of `relative` one by one, without links. Closes `directory`. */
 static int walk(int directory, char *relative, int flags)
 {
 	char *slash;
@@ -68,9 +66,8 @@ static int walk(int directory, char *relative, int flags)
 	return err ? no_link(err) : fd;
 }
 
-/* Resolves all links by realpath, then opens the resulting path, and fails if a
- * component of this path has become a link. Absolute links that stay in the tree are
- * allowed here, while openat2 refuses them. */
+/* Resolves all links by realpath, then opens the resulting path, and fails if a component has
+ * become a link. Allows absolute links that stay in the tree, which openat2 refuses. */
 static int open_resolved(const char *root, const char *path, int flags)
 {
 	auto_free char *real_root = realpath(root, NULL);
@@ -95,9 +92,8 @@ int open_beneath(const char *root, const char *path, int flags)
 	if (directory < 0)
 		return directory;
 	int fd = openat2_beneath(directory, relative, flags);
-	/* Errors after which the path is resolved here. EXDEV: openat2 also refuses
-	 * absolute links that stay in the tree. ENOSYS: an old kernel. EPERM: a
-	 * container forbids openat2. EAGAIN: a file was renamed during the call. */
+	/* EXDEV: openat2 also refuses absolute links that stay in the tree. ENOSYS: an old kernel.
+	 * EPERM: a container forbids openat2. EAGAIN: a file was renamed during the call. */
 	if (fd == -EXDEV || fd == -ENOSYS || fd == -EPERM || fd == -EAGAIN)
 		return open_resolved(root, path, flags);
 	return fd;

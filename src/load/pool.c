@@ -10,10 +10,9 @@
 #include <errno.h>
 #include <sched.h>
 
-/* A thread takes tasks until there are none, and sleeps until the next kick
- * (load_pool_kick), which announces a task. Kicks are counted. If a kick is left when a
- * thread is about to sleep, the thread uses up this kick and does not sleep. So a kick
- * between a thread's last search for a task and its sleep is not lost. */
+/* A thread takes tasks until there are none, and sleeps until the next kick (load_pool_kick), which
+ * announces a task. Kicks are counted: a thread that is about to sleep uses up a kick that is left,
+ * and does not sleep. So a kick between the thread's last search and its sleep is not lost. */
 
 struct decoder {
 	struct load_pool *pool;
@@ -22,8 +21,7 @@ struct decoder {
 	pthread_t thread;
 };
 
-/* this thread is a decoder or a runner */
-static _Thread_local bool is_decoder;
+static _Thread_local bool is_decoder; /* this thread is a decoder or a runner */
 
 void load_read_give(struct load_read *read, struct load_task *task)
 {
@@ -79,8 +77,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* signals without the lock: otherwise the woken thread would have to wait for
-	 * the lock */
+	/* signals without the lock, for which the woken thread would have to wait */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)
@@ -225,8 +222,7 @@ static void *decoder_main(void *argument)
 {
 	struct decoder *decoder = argument;
 	is_decoder = true;
-	/* Batch priority: decoders and runners give way to the processes of training
-	 * jobs. If the kernel refuses the priority, no harm is done. */
+	/* Decoders and runners give way to the processes of trainings. A refusal does no harm. */
 	(void)pthread_setschedparam(
 		pthread_self(), SCHED_BATCH, &(struct sched_param){0});
 	bool runs = decoder->stage == LOAD_RUN;
@@ -348,8 +344,7 @@ void load_pool_free(struct load_pool **pool_pointer)
 		i++)
 		load_context_free(&pool->decoders[i].context);
 	free(pool->decoders);
-	/* A reader that has not ended may still use the pool, which then is not
-	 * freed. */
+	/* A reader that has not ended may still use the pool. */
 	if (all)
 		pool_destroy(pool);
 	*pool_pointer = NULL;

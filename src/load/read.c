@@ -18,11 +18,10 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Reads files: the first stage of loading. A system call on a file may never return, so
- * struct load_read has its own copy of all data that this stage uses. */
+/* Reads files: the first stage of loading. A system call on a file may never return, so struct
+ * load_read has its own copy of all data that this stage uses. */
 
-/* larger files are not decoded; any sensible image is far smaller */
-#define MAX_FILE_BYTES (UINT64_C(2) << 30)
+#define MAX_FILE_BYTES (UINT64_C(2) << 30) /* any sensible image is far smaller */
 
 struct load_read *load_read_new(void)
 {
@@ -300,8 +299,6 @@ static int read_file(struct load_read *read)
 				  : read_bytes(read, fd, 0, read->expected_bytes, out);
 }
 
-/* Reads a sample from its tier. If the tier lacks the sample, reads it from the source,
- * and offers it to the tier. */
 static int read_tiered(struct load_read *read)
 {
 	uint8_t *out = NULL;
@@ -327,8 +324,7 @@ static void identify_content(struct load_read *read)
 		read->identity = (struct load_identity){0};
 }
 
-/* Reads a sample's second file, such as a mask, or the second frame of a video and all
- * later ones. If this fails, the sample fails. */
+/* Reads the second file of a sample, or all later frames of a video. A failure fails the sample. */
 static void run_second(struct load_read *read)
 {
 	struct load_read *second = read->second;

@@ -11,11 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Each read in flight has a thread, which makes plain system calls. A file system that
- * does not answer, such as NFS or a FUSE server, can block this thread for ever;
- * io_uring would block a kernel thread in the same way. The pool starts another thread
- * in place of a blocked one, and does not wait for the blocked thread when the pool
- * ends. */
+/* A file system that does not answer, such as NFS or a FUSE server, can block a reader for ever;
+ * io_uring would block a kernel thread in the same way. The pool starts another thread in place of
+ * a blocked one, and does not wait for the blocked thread when the pool ends. */
 
 #define END_NS UINT64_C(2000000000)
 
@@ -29,8 +27,7 @@ bool readers_lack_locked(struct load_pool *pool)
 	return lacks;
 }
 
-/* Ends the reader's work on a task. Returns false if the pool has taken the task away,
- * because the pool ends and the read took too long. */
+/* Returns false if the pool has taken the task away: the pool ends, and the read took too long. */
 static bool is_still_ours(struct reader *reader)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -39,8 +36,7 @@ static bool is_still_ours(struct reader *reader)
 	return ours;
 }
 
-/* Notes the reader's task. Returns false if the pool no longer waits for reads, so that
- * the caller must not begin to read. */
+/* Returns false if the pool no longer waits for reads: the caller must not begin to read. */
 static bool begin(struct reader *reader, struct load_task *task)
 {
 	LOCK_SCOPE(&reader->pool->lock);
@@ -56,8 +52,7 @@ static void interrupt(struct load_task *task)
 		"the read was interrupted, because the daemon stops");
 }
 
-/* Reads the task's file. Returns false if the pool has taken the task away; then the
- * thread must end without accessing the caller's data. */
+/* false: the pool took the task, and the thread must end without touching the caller's data */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;
@@ -101,7 +96,7 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* Starts a thread. Returns -ECANCELED if the pool is ending. */
+/* -ECANCELED: the pool is ending. */
 static int start(struct load_pool *pool)
 {
 	struct reader *reader = calloc(1, sizeof(*reader));
@@ -119,8 +114,7 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts a reader that is already counted in pool->n_readers. If this fails, the reader
- * is no longer counted, and the other readers go on. */
+/* Starts a reader that is counted in pool->n_readers already. A failure takes the count back. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);
@@ -146,8 +140,7 @@ static void wait_for_readers(struct load_pool *pool)
 	pool->time_is_up = true;
 }
 
-/* Takes the task away from one of the readers that have a task. Returns the task, which
- * the caller must finish, or NULL if no reader has one. */
+/* Takes a task away from a reader; the caller must finish the task. NULL: no reader has a task. */
 static struct load_task *take_away(struct load_pool *pool)
 {
 	struct reader *reader;

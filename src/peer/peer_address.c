@@ -33,8 +33,7 @@ bool peer_address_is_loopback(const struct peer_address *address)
 		       v6->sin6_addr.s6_addr[12] == IN_LOOPBACKNET);
 }
 
-/* milliseconds without acknowledgement of sent data, after which a connection ends */
-#define GONE_MS 10000
+#define GONE_MS 10000 /* sent data must be acknowledged within this time */
 
 void peer_socket_tune(int fd)
 {

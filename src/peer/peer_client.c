@@ -20,8 +20,7 @@ static _Thread_local const struct peer_client *looping;
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Notes that the client's thread has work for the node. Returns true if the caller must
- * wake the thread. */
+/* Returns true if the caller must wake the client's thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);

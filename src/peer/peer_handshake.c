@@ -57,8 +57,7 @@ static int hung_up(struct peer_handshake *handshake, bool has_begun)
 					       : NULL);
 }
 
-/* Sends this node's hello. The socket's send buffer is empty, and has room for the
- * hello, so send_hello does not wait. */
+/* The call never waits: the socket's send buffer is empty, and has room for the hello. */
 static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 	enum peer_verdict verdict)
 {
@@ -80,8 +79,7 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Chooses TLS or a plain hello by the client's first byte. answer_hello refuses a client
- * without TLS if this node has a trust. */
+/* Chooses by the client's first byte. answer_hello refuses a plain hello if there is a trust. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -151,8 +149,7 @@ static enum peer_verdict judge(
 	return strcmp(other->name, self->name) == 0 ? PEER_HAS_THE_NAME : PEER_WELCOME;
 }
 
-/* Completes the handshake, and returns 1. Ends TLS if only the handshake is
- * encrypted. */
+/* Ends TLS if only the handshake is encrypted. */
 static int welcome(const struct peer_handshake *handshake, struct peer_link *link)
 {
 	if (!peer_trust_encrypts(handshake->self->trust))
@@ -217,8 +214,7 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
 }
 
-/* Reads all unread bytes, because closing a socket with unread bytes resets the
- * connection, and the peer could miss the last message. */
+/* Closing a socket with unread bytes would reset the connection, and lose the last message. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

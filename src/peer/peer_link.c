@@ -134,8 +134,7 @@ static void say(struct peer_link *link, const char *what, const char *detail)
 	link->why = link->text;
 }
 
-/* Converts OpenSSL's result to the result of a socket call: 0 at the end of the stream;
- * -1 with errno, such as EAGAIN or EPROTO. */
+/* Returns what a socket call would: 0 at the end of the stream; -1 with errno, such as EAGAIN. */
 static ssize_t result_of(struct peer_link *link, int result)
 {
 	int error = SSL_get_error(link->tls, result), system = errno;
@@ -170,14 +169,13 @@ static bool is_reason(int reason)
 
 /* --- the handshake ----------------------------------------------------------------------- */
 
-/* Sets `why` after a handshake in which one end refused the other. */
 static void explain(struct peer_link *link, const struct peer_trust *trust)
 {
 	const char *detail = tls_reason();
 	long verified = SSL_get_verify_result(link->tls);
 	bool has_secret = peer_trust_has_secret(trust);
-	/* A peer without secret or certificate sends its hello unencrypted at once.
-	 * OpenSSL reports the hello as a record of a wrong version. */
+	/* A peer without secret or certificate sends its hello unencrypted at once. OpenSSL reports
+	 * the hello as a record of a wrong version. */
 	if (!link->serves && is_reason(SSL_R_WRONG_VERSION_NUMBER))
 		say(link, "it has no secret or certificate, but this node has one", NULL);
 	else if (is_reason(SSL_R_BINDER_DOES_NOT_VERIFY))
@@ -252,11 +250,8 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/*
- * Changes TLS's key when key_lasts bytes were sent with it. If the kernel encrypts, the
- * key can't be changed: the connection ends (ECONNRESET), and the client connects again
- * with a new key.
- */
+/* If the kernel encrypts, TLS's key can't be changed: the connection ends (ECONNRESET), and the
+ * client connects again with a new key. */
 static bool renew_keys(struct peer_link *link)
 {
 	if (link->n_sent < link->key_lasts)
@@ -291,8 +286,7 @@ static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
 }
 
-/* Copies the first bytes of the two parts into one record, if there is TLS, so that they
- * are sent together. */
+/* Copies the first bytes of both parts into one record of TLS, so that they are sent together. */
 ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2])
 {
 	uint8_t record[RECORD];

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* most overdue answers of a connection; a connection with more hangs, and is ended */
+/* overdue answers of a connection; a connection with more hangs, and is ended */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -61,8 +61,7 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* Logs the reason, unless the last logged reason is the same, and no handshake has
- * succeeded since then. */
+/* A repeated reason is not logged, unless a handshake has succeeded in between. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)
@@ -72,8 +71,7 @@ static void log_down(struct peer_node *node, const char *why)
 		node->address_text, why);
 }
 
-/* Ends the connection after a failure, and sets the pause before the next attempt. Sent
- * requests fail with asked_err, queued requests with -EHOSTDOWN. */
+/* Sent requests fail with asked_err, queued requests with -EHOSTDOWN. */
 static void end_connection(struct peer_node *node, int asked_err, const char *why)
 {
 	uint64_t pause = node->pause_ns ? 2 * node->pause_ns : PEER_FIRST_PAUSE_NS;
@@ -99,8 +97,7 @@ static struct peer_slot *new_slot(struct peer_node *node, struct peer_want *want
 	return slot;
 }
 
-/* Appends a fetch frame with the first requests of the queue; a request for another
- * space than `space` ends the frame. */
+/* Appends a fetch frame with the queue's first requests, up to a request for another space. */
 static void put_fetch(struct peer_node *node, uint32_t space)
 {
 	uint8_t *frame = node->out + node->n_out;
@@ -144,8 +141,7 @@ static void gather(struct peer_node *node)
 	}
 }
 
-/* Sends the output buffer, and refills it from the queue as long as the socket accepts
- * more. -errno: the connection broke. */
+/* Sends and refills the output buffer as long as the socket accepts more. */
 static int flush(struct peer_node *node)
 {
 	for (;;) {

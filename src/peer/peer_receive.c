@@ -30,8 +30,7 @@ static void end_answer(struct peer_node *node)
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
 		atomic_fetch_add(&node->samples, 1);
-		/* The node works, so the pause after its next failure is the shortest
-		 * again. */
+		/* The node works: the pause after its next failure is the shortest again. */
 		node->pause_ns = 0;
 	}
 	peer_want_done(node, want, err);
@@ -105,8 +104,7 @@ static int take_input(struct peer_node *node, const char **ret_why)
 	return 0;
 }
 
-/* Reads the rest of the tensor to its destination, and the bytes that follow the tensor
- * into the buffer. */
+/* Reads the rest of the tensor to its destination, and the bytes that follow into the buffer. */
 static ssize_t receive_body(struct peer_node *node, size_t *ret_room)
 {
 	uint64_t lacks = node->answer.length - node->got;

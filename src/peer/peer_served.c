@@ -10,8 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* most answers sent on one connection in one turn of the loop */
-#define TURN 32
+#define TURN 32 /* most answers sent on a connection in one turn of the loop */
 
 int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address)
@@ -93,8 +92,7 @@ void peer_served_free(struct peer_served *served)
 
 /* --- sending ----------------------------------------------------------------------------- */
 
-/* Sends the rest of the front (the answer's fixed part and head), then the tensor's
- * bytes. */
+/* Sends the rest of the front (the answer's fixed part and head), then the tensor's bytes. */
 static ssize_t send_some(struct peer_served *served, struct peer_request *request)
 {
 	const struct peer_tensor *tensor = &request->tensor;

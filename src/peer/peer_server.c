@@ -15,8 +15,7 @@
 
 #define EVENTS 64
 #define LOOK_NS 1000000000u /* interval of the search for connections that hang */
-/* most log lines in LINES_NS about clients whose handshake is not complete */
-#define LINES 20
+#define LINES 20 /* most lines in LINES_NS about clients without a complete handshake */
 #define LINES_NS 10000000000u
 
 /* The server whose loop this thread runs, or NULL. */
@@ -29,16 +28,14 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->served->server;
 	free(request);
-	/* The server must not be used after the next line: without requests, its owner
-	 * may free the server. */
+	/* The last use of the server: when no request is left, its owner may free it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
 }
 
-/* Passes the answered request to the server's thread. Returns false if the server has
- * stopped. After true, the caller must use neither the request nor the server: the
- * answer may be sent already, and the server freed. */
+/* Returns false if the server has stopped. After true, the caller must use neither request nor
+ * server: the answer may be sent already, and the server freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {
 	LOCK_SCOPE(&server->lock);
@@ -168,8 +165,7 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* If too many connections are without a complete handshake, ends the oldest of them, so
- * that such clients can't keep others out. */
+/* Ends the oldest connection without a complete handshake: strangers can't keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;

@@ -19,8 +19,7 @@
 #define SECRET_LEAST 16
 #define KEY_BYTES 32
 #define N_FILES 3
-/* limit of the bytes sent with one key: AES-GCM may encrypt 2^24.5 records of at most
- * 2^14 bytes with one key; the limit is lower, because some records are shorter */
+/* bytes sent with one key: AES-GCM allows 2^24.5 records of up to 2^14 bytes; some are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
 /* attributes that differ after a file was changed */
@@ -35,9 +34,8 @@ struct peer_trust {
 	uint8_t key[KEY_BYTES]; /* derived from the secret */
 #ifdef HAVE_OPENSSL
 	struct lock lock;
-	SSL_CTX *context; /* (lock) */
-	/* (lock) versions of the files that were last read */
-	struct stamp stamps[N_FILES];
+	SSL_CTX *context;	      /* (lock) */
+	struct stamp stamps[N_FILES]; /* (lock) of the files as last read */
 #endif
 };
 
@@ -135,8 +133,7 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Callback of the client: offers the session made from the secret. The server refuses a
- * client that offers no session. */
+/* Client's callback: offers the session made from the secret. A server refuses others. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -164,13 +161,12 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* A client accepts only certificates that it can verify. If the trust is a secret, the
- * client knows no authority, so it accepts no certificate. */
+/* A client whose trust is a secret knows no authority, so it accepts no certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* A kernel that encrypts (kTLS) also encrypts the bytes after the handshake,
-	 * which is_plain leaves unencrypted. */
+	/* A kernel that encrypts (kTLS) also encrypts the bytes after the handshake, which is_plain
+	 * leaves unencrypted. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -246,8 +242,7 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* Replaces the context if the certificate's files have changed. If the changed files
- * can't be used, logs this once, and keeps the old context. */
+/* If changed files can't be used, logs this once, and keeps the old context. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

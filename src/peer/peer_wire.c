@@ -13,8 +13,7 @@
 #define MAGIC_BYTES 8
 #define HAS_TRUST 1u
 #define ENCRYPTS 2u
-/* first bytes of each answer; if they are missing, the client has lost its place in the
- * stream */
+/* begins each answer; if it is missing, the client has lost its place in the stream */
 #define ANSWER_MARK 0x7265706au
 
 static uint8_t *put32(uint8_t *to, uint32_t value)

@@ -8,8 +8,7 @@
 
 #include <stdlib.h>
 
-/* Returns the index of `incarnation` in `nodes`; n_nodes: not found. The callers treat
- * n_nodes as one more node, which is the home of no sample. */
+/* Returns n_nodes if `nodes` lacks the incarnation: one more node, which is no sample's home. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -18,8 +17,7 @@ static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnati
 	return i;
 }
 
-/* Sets ret_node[r] to the node of rank r, and ret_count[r] to the number of samples that
- * rank r takes. Returns false if all ranks are on one node. */
+/* Sets the node and the sample count of each rank. Returns false if all ranks are on one node. */
 static bool find_ranks(const struct coord_batch *batch, const uint64_t *nodes,
 	uint32_t n_nodes, uint32_t *ret_node, uint32_t *ret_count)
 {
@@ -37,13 +35,9 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 	return batch->lacked && roaring_bitmap_contains(batch->lacked, batch->ids[i]);
 }
 
-/*
- * Sets ret[i] to the node that should read sample i; LOCALITY_NOWHERE: any node. A
- * sample that its home has in the cache is read by its home. A sample that its home
- * lacks is also read by its home, as long as the ranks of the home have room for it. Any
- * node may read the other samples, because some node has to prepare them in any case.
- * Returns false if there is no memory.
- */
+/* Sets ret[i] to the node that should read sample i: the sample's home, if it has the sample in the
+ * cache, or if its ranks have room for it; otherwise LOCALITY_NOWHERE, any node, because some node
+ * has to prepare the sample in any case. Returns false if there is no memory. */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,
 	uint32_t *ret)

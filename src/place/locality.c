@@ -9,14 +9,12 @@
 
 #define NONE UINT32_MAX
 
-/* A node. count: samples that the node has beyond its quota (in `surplus`), or that its
- * ranks still need (in `lack`). */
+/* count: samples that the node has beyond its quota (`surplus`), or that its ranks lack (`lack`) */
 struct imbalance {
 	uint32_t count, node;
 };
 
-/* The first item has the largest count. If several items have this count, the first item
- * is the one with the smallest node number. */
+/* The first item has the largest count and, among equal counts, the smallest node number. */
 struct heap {
 	struct imbalance *items;
 	uint32_t n;
@@ -25,11 +23,8 @@ struct heap {
 struct node {
 	uint32_t quota; /* samples that the ranks of the node take */
 	uint32_t has;	/* samples of the batch in the node's cache */
-	/* samples in the node's cache that its ranks have taken so far */
-	uint32_t kept;
-	/* The rank that took a sample last. Its successor in the ring (rank_next) takes
-	 * the node's next sample. NONE: all ranks of the node have taken all their
-	 * samples. */
+	uint32_t kept;	/* samples in the cache that its ranks have taken so far */
+	/* rank that took a sample last; its successor takes the next; NONE: all ranks are done */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };
@@ -39,14 +34,12 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* move_next[move]: the next move from the same node; move_left[move]: samples of
-	 * the move that are not assigned yet */
+	/* [move]: the next move from the same node; samples of the move not assigned yet */
 	uint32_t *move_next, *move_left;
 	/* nodes that get samples that no node has; count: number of these samples */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* rank_next[rank]: the next rank of the same node that still takes samples, in
-	 * a ring; rank_left[rank]: samples that the rank has yet to take */
+	/* [rank]: the next rank in its node's ring of ranks that take samples; samples left */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
@@ -84,8 +77,7 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough: after each move, at least one more node has as many
-	 * samples as its ranks take. */
+	/* n moves are enough: after each, one more node has as many samples as its ranks take. */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -198,9 +190,8 @@ static int compare_fill(const void *a_, const void *b_)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Distributes the samples that no node has. They go to nodes whose ranks need more
- * samples than the node has, the smallest lack first. Nodes that still lack samples go
- * to the heap `lack`. */
+/* Gives the samples that no node has to nodes that lack samples, the smallest lack first. Nodes
+ * that still lack samples go to the heap `lack`. */
 static void fill(
 	struct locality *locality, const struct locality_batch *batch, uint32_t nowhere)
 {
@@ -241,8 +232,7 @@ static void balance(struct locality *locality, const struct locality_batch *batc
 		if (node->has > node->quota)
 			heap_push(surplus, node->has - node->quota, v);
 	}
-	/* `lack` is not empty, because the sum of all lacks equals the sum of all
-	 * surpluses */
+	/* `lack` is not empty, because the sums of all lacks and of all surpluses are equal */
 	while (surplus->n > 0) {
 		const struct imbalance *from = &surplus->items[0], *to = &lack->items[0];
 		uint32_t count = from->count < to->count ? from->count : to->count;
@@ -282,8 +272,7 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* Returns the rank that takes the node's next sample. A rank leaves the ring when it
- * takes its last sample. */
+/* A rank leaves the ring when it takes its last sample. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

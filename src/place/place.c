@@ -10,8 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A node. place->entries is sorted by capacity, then by hash, so the order of the
- * caller's nodes does not matter. */
+/* A node, in place->entries by capacity, then hash, whatever the order of the caller's nodes. */
 struct entry {
 	uint64_t hash;
 	double capacity;
@@ -23,8 +22,7 @@ struct place {
 	struct entry entries[];
 };
 
-/* The score of a node for one sample. The node with the smallest score is the sample's
- * home. draw: the random number from which the score is computed. */
+/* A node's score for a sample, computed from the random number `draw`. The smallest wins. */
 struct rank {
 	double score;
 	uint64_t draw;
@@ -115,9 +113,8 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* Finds the node with the smallest score among the nodes with the capacity of entry *i.
- * Among nodes of equal capacity this is the node with the largest draw, so only one
- * score, a logarithm, is computed. Sets *i to the first entry with another capacity. */
+/* The smallest score of nodes of equal capacity is that of the largest draw, so only one score, a
+ * logarithm, is computed. Sets *i to the first entry with another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

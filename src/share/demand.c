@@ -6,17 +6,13 @@
 #include <math.h>
 
 #define PROBE 1.3
-/* Readers that idle for less than this fraction of a window count as never idle. */
-#define NEVER_IDLES .15
-/* Readers that idle for at least this fraction of a window have enough samples. */
-#define OFTEN_IDLES .9
+#define NEVER_IDLES .15 /* readers that idle for less of a window count as never idle */
+#define OFTEN_IDLES .9	/* readers that idle for this part of a window have enough */
 
-/* A job that gets at least this fraction of its estimated rate counts as satisfied. */
-#define MET .95
+#define MET .95 /* a job that gets this part of its estimated rate is satisfied */
 
-/* Returns the estimate `rate`, moved towards the measured rate `found`. The estimate
- * rises at most by the factor PROBE, because a rate that was measured while readers
- * waited for decoders can be far above their need. */
+/* Moves the estimate towards the measured rate `found`, upwards at most by the factor PROBE: a rate
+ * that was measured while readers waited for decoders can be far above their need. */
 static double toward(double rate, double found)
 {
 	if (rate <= 0)
@@ -24,17 +20,15 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
-/* Returns the new estimate after a window in which the readers never idled: a higher one
- * than `rate` if the job got about `rate`; otherwise `rate` itself. */
+/* Estimates anew after a window without idle readers: higher if the job got about `rate`. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* Tells whether a window contradicts the estimate `rate`: the job got more samples than
- * estimated, or needs fewer (`found`, the measured rate without waits, is lower). A
- * window with many waits changes a `shown` estimate only if it contradicts the estimate:
- * one of several readers often waits, although the job has enough samples. */
+/* A window contradicts the estimate if the job got more samples than estimated, or needs fewer
+ * (`found`, the measured rate without waits). A window with many waits changes a `shown` estimate
+ * only then: one of several readers often waits, although the job has enough samples. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

@@ -6,19 +6,19 @@
 #include <math.h>
 
 /*
- * All figures are decode time per second. A job can use cost x demand: the decode time
- * of a sample, times the samples per second that the job could read. SHARE_FAIR and
- * SHARE_SLOWDOWN divide the decode time as if it were water. Each job has a vessel that
- * holds cost x demand. All vessels stand side by side, and are filled to one common
- * level. When a vessel is full, the other vessels get the rest of the water.
+ * All figures are decode time per second. A job can use cost x demand: the decode time of a sample,
+ * times the samples per second that the job could read. SHARE_FAIR and SHARE_SLOWDOWN divide the
+ * decode time as if it were water. Each job has a vessel that holds cost x demand. All vessels
+ * stand side by side, and are filled to one common level. When a vessel is full, the others get the
+ * rest.
  *
- * |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
- * |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
- * |_______|  |____|   |_|
+ *  |       |  |    |          The width of a vessel is the job's weight (SHARE_FAIR),
+ *  |~~~~~~~|  |~~~~|   |~|    or weight x (cost x demand) (SHARE_SLOWDOWN).
+ *  |_______|  |____|   |_|
  */
 
-/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each
- * makes progress. The rest goes to the jobs with the highest weight / cost. */
+/* SHARE_THROUGHPUT divides this part of the decode time among all jobs, so that each makes
+ * progress. The rest goes to the jobs with the highest weight / cost. */
 #define CERTAIN_PART .05
 
 #define OPEN (-1) /* in `rates`: the job's rate is not determined yet */
@@ -28,15 +28,12 @@ static double could_use(const struct share_claim *claim)
 	return claim->cost * claim->demand;
 }
 
-/* Returns the width of a job's vessel. by_need: weight times the decode time that the
- * job can use; otherwise the weight. */
 static double width_of(const struct share_claim *claim, bool by_need)
 {
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Grants each job whose vessel is full at this level its whole demand. Returns false if
- * no vessel is full. */
+/* Grants the jobs whose vessels are full at this level their demand. false: no vessel is full. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {
@@ -70,9 +67,7 @@ static void pour(const struct share_claim *claims, size_t n, bool by_need,
 			rates[i] = width_of(&claims[i], by_need) * level / claims[i].cost;
 }
 
-/* Finds the job that gets decode time next: of the jobs whose rate is below their
- * demand, the one with the highest weight / cost. Returns the job's index in `claims`;
- * n: no rate is below the demand. */
+/* Finds the job with the highest weight / cost whose rate is below its demand; n: there is none. */
 static size_t best_of(const struct share_claim *claims, size_t n, const double *rates)
 {
 	size_t best = n;

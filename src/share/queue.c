@@ -7,17 +7,14 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limit of the debt that a job makes by samples that are decoded in other jobs' turns,
- * in quanta of the job. Without this limit the job's own requests might have to wait too
- * long. */
+/* limit, in quanta of a job, of the job's debt for samples that are decoded in other jobs' turns,
+ * so that the job's own requests do not have to wait too long */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
-	/* link in a queue of the job's lane or, while the request is aside, in
-	 * job->aside */
+	/* link in a queue of the job's lane or, while the request is aside, in job->aside */
 	TAILQ_ENTRY(share_want) link;
-	/* link in request->wants */
-	LIST_ENTRY(share_want) also;
+	LIST_ENTRY(share_want) also; /* link in request->wants */
 	struct share_job *job;
 	struct share_request *request;
 	bool urgent;
@@ -204,8 +201,7 @@ void share_leave(struct share_job *job)
 
 /* --- whose turn it is ------------------------------------------------------------------- */
 
-/* Charges a job for its part, in ns, of a sample's decode time. took: the sample is
- * decoded in this job's turn. */
+/* Charges a job for its part, in ns, of a decode time. took: the decode is in this job's turn. */
 static void charge_one(struct share_job *job, int64_t part, bool took)
 {
 	struct share_lane *lane = &job->own;
@@ -219,8 +215,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* Charges the decode time of `first` in equal parts to all jobs that want `first` or a
- * request that is decoded together with it. */
+/* Charges the jobs that want `first`, or a request decoded together with it, in equal parts. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;
@@ -241,10 +236,9 @@ void share_with(struct share_request *first, struct share_request *other)
 	first->with = other;
 }
 
-/* Offers the requests of a queue, one after another. Returns the want whose request
- * `offer` answers with SHARE_TAKE or SHARE_STOP, or NULL if `offer` skips all requests.
- * SHARE_PASS_REST skips the rest of the queue. With SHARE_FIFO the queue belongs to all
- * jobs, so SHARE_PASS_REST skips only one request. */
+/* Offers the requests of a queue, one after another. Returns the want whose request `offer` answers
+ * with SHARE_TAKE or SHARE_STOP; NULL: none. SHARE_PASS_REST skips the rest of the queue or, with
+ * SHARE_FIFO, whose queue belongs to all jobs, only one request. */
 static struct share_want *offer_queue(const struct share_wants *wants, share_offer *offer,
 	void *context, enum share_answer *ret_answer)
 {
@@ -291,8 +285,7 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the number of rounds until the next job with requests has its turn. Jobs that
- * have their turn now do not count; 0: there is no other job with requests. */
+/* Returns the rounds until a job that has requests, but no turn, gets its turn; 0: no such job. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -308,8 +301,7 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Adds rounds to all deficits. The deficit of a lane with requests rises to at most one
- * quantum, that of a lane without requests to at most 0. */
+/* Adds rounds to the deficits, up to one quantum or, in lanes without requests, up to 0. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -329,8 +321,7 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers the requests of all jobs that have their turn. Returns NULL if `offer` skips
- * all these requests. */
+/* Offers the requests of all jobs that have their turn. NULL: `offer` skips all requests. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {
@@ -363,10 +354,9 @@ static struct share_want *offer_lanes(struct shares *shares, enum kinds kinds,
 	return NULL;
 }
 
-/* Offers the requests of all lanes. If decoders are short, each job gets its share,
- * whether or not its requests are urgent. Otherwise all urgent requests come before all
- * look-ahead, so that no job falls behind: a job behind the others would no longer draw
- * the same samples as they do. */
+/* If decoders are short, each job gets its share, whether or not its requests are urgent. Otherwise
+ * all urgent requests come before all look-ahead, so that no job falls behind: such a job would no
+ * longer draw the same samples as the others. */
 static struct share_want *offer_all(
 	struct shares *shares, share_offer *offer, void *context, enum share_answer *ret)
 {

@@ -7,20 +7,16 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The need of a job whose readers never idle can't be measured: readers that fetch ahead
- * take all available samples until they have enough. So such jobs are *probed*, one at a
- * time: the probed job gets most of the decode time for at most PROBE_WINDOWS windows.
- * If the job's readers idle then, its need is known. */
+/* The need of a job whose readers never idle can't be measured: readers that fetch ahead take all
+ * available samples until they have enough. So such jobs are *probed*, one at a time: the probed
+ * job gets most of the decode time for at most PROBE_WINDOWS windows. If the job's readers idle
+ * then, its need is known. */
 
-/* Each round divides the decode time SHARE_ROUND_NS among the jobs (share.h). At least
- * this part of it is divided by weight, even among jobs that seem to need nothing. */
-#define LEAST_PART .02
-/* Least cost of a job, in seconds. The measured cost is 0 if all samples of the job were
- * decoded for other jobs. */
+#define LEAST_PART .02 /* part of a round that is divided by weight, even without need */
+/* seconds; the measured cost is 0 if all samples of the job were decoded for other jobs */
 #define LEAST_COST 1e-9
 
-/* Decoders are short if more than this part of their time is used. */
-#define SHORT_PART .75
+#define SHORT_PART .75 /* decoders are short if more of their time is used */
 
 #define PROBE_PART .75	/* part of a round's decode time that the probed job gets */
 #define PROBE_WINDOWS 3 /* a probe's longest duration, in windows */
@@ -35,8 +31,7 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* Sets the decode time that the job gets per round. part: the fraction of
- * SHARE_ROUND_NS. The job gets at least its share, by weight, of LEAST_PART. */
+/* part: fraction of SHARE_ROUND_NS; the job gets at least its share, by weight, of LEAST_PART */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -64,8 +59,7 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* Measures the job's rate, cost and demand in the last window. job->cost moves only
- * halfway to the measured cost, because measured costs vary. */
+/* job->cost moves only halfway to the measured cost, because measured costs vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -87,8 +81,7 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns the job to probe next: a job that was never probed or, if there is none, the
- * job whose last probe is the oldest. Returns NULL if no job has to be probed. */
+/* Returns a job that was never probed, or else the one whose last probe is the oldest; or NULL. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -129,9 +122,8 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* Returns the job's part of a round when no job is probed. If decoders are not short,
- * this is the part by weight: job->granted would equal the estimated demand, which falls
- * when a job gets few samples, so a lagging job would get less and less. */
+/* If decoders are not short, the part is by weight: job->granted would equal the estimated demand,
+ * which falls when a job gets few samples, so a lagging job would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)
@@ -156,8 +148,7 @@ static void set_quanta(struct shares *shares, const double *rates)
 			set_quantum(job, PROBE_PART);
 		else if (!was_idle(job))
 			set_quantum(job, rest * part_of(job, all, weights));
-		else if (weights >
-			 0) /* an idle job gets this part as soon as it reads again */
+		else if (weights > 0) /* an idle job's part, when it reads again */
 			set_quantum(job, fmin(job->weight / weights, 1));
 		job->samples = job->waited_ns = job->charged_ns = 0;
 	}
