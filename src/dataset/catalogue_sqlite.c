@@ -58,13 +58,14 @@ int catalogue_open_read(const char *file, sqlite3 **ret)
 		*ret = NULL;
 		return err;
 	}
-	/* The file never changes, so the connection may lock it once and for all. The file is not
-	 * mapped into memory: SIGBUS would end the process if the storage failed. */
+	/* The file never changes, so the connection locks it only once, and keeps the lock. The
+	 * file is not mapped into memory: SIGBUS would end the process if the storage failed. */
 	sqlite3_exec(*ret, "PRAGMA locking_mode = EXCLUSIVE", NULL, NULL, NULL);
 	return 0;
 }
 
-/* Tells whether the file's content caused the last error, not a failure to read it. */
+/* Tells whether SQLite's last error came from the content of the file, and not from a failure to
+ * read the file. */
 static bool content_error(sqlite3 *db)
 {
 	int code = sqlite3_errcode(db) & 0xff;

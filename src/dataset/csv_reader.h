@@ -26,7 +26,7 @@ struct csv_reader {
 	int (*field)(void *context, const char *text, size_t n);
 	int (*record)(void *context);
 	void *context;
-	size_t most; /* a field may have at most so many bytes */
+	size_t most; /* largest size of a field, in bytes */
 	/* The caller may read `line` and `quote_line`. */
 	uint64_t line;	     /* line of the last byte that was read, counted from 1 */
 	uint64_t quote_line; /* line of the last opening quote */
@@ -36,7 +36,8 @@ struct csv_reader {
 		CSV_FIELD,
 		CSV_PLAIN,
 		CSV_QUOTED,
-		CSV_QUOTE, /* a quote in a quoted field: its end, or doubled */
+		/* a quote in a quoted field: the field's end, or the first of two quotes */
+		CSV_QUOTE,
 	} state;
 	char *text;
 	size_t n, room;

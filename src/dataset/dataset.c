@@ -72,7 +72,8 @@ uint32_t dataset_classes(const struct dataset *dataset)
 	return dataset->n_classes;
 }
 
-/* Returns "" for LABEL_NONE, the label of samples whose class no longer exists. */
+/* Returns the name of the class with this label. Returns "" for LABEL_NONE, the label of samples
+ * whose class no longer exists. */
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 {
 	return label < dataset->n_classes ? dataset->classes[label] : "";
@@ -186,7 +187,8 @@ static int connection_new(const struct dataset *dataset, struct connection **ret
 		return -ENOMEM;
 	const char *file;
 	int err;
-	/* Opens the catalogue again if dataset_install has renamed it meanwhile. */
+	/* Opens the catalogue again if dataset_install has renamed the catalogue while it was being
+	 * opened. */
 	do {
 		if (connection->db)
 			sqlite3_close(connection->db);
@@ -267,7 +269,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes ret->path, the URL, and behind it, in the same memory, ret->relative, without escapes. */
+/* Makes ret->path, the object's URL, and ret->relative, a copy of `relative` without escapes. Both
+ * texts lie in the memory of ret->path. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
@@ -329,7 +332,8 @@ const struct dataset *dataset_of(
 	return dataset->n_mixed > 0 ? mixed_of(dataset, id, ret_id) : dataset;
 }
 
-/* Puts the dataset's name before ret->relative, in a new block for both paths. */
+/* Prepends the dataset's name and a slash to ret->relative. Makes a new block of memory that has
+ * ret->path and ret->relative. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
 	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;

@@ -44,7 +44,8 @@ struct dataset_sample {
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
 	char *container; /* path of the container; NULL: the sample is a file */
 	struct source_part part;
-	/* offset in a URL from which its characters still have to be %-escaped; otherwise 0 */
+	/* The characters of a URL from this offset on are not %-escaped yet. 0: the sample has no
+	 * URL of its own. */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
@@ -59,24 +60,27 @@ struct dataset_sample {
 must_check int dataset_open(const struct dataset_config *config, const char *state_dir,
 	const atomic_bool *stop, struct dataset **ret);
 
-/* Opens the configured datasets, then those that joaderctl has added, and appends these to the
- * configuration: (*ret)[i] is config->datasets[i]. An added dataset that can't be opened is logged
- * and left out. The caller owns *ret, also after a failure. stay: names of datasets to scan before
- * jobs begin, even with scan = background; each stands between newlines, as in "\nA\nB\n". */
+/* Opens the configured datasets, then the datasets that joaderctl has added. Appends the added
+ * datasets to the configuration, so that (*ret)[i] belongs to config->datasets[i]. Logs and leaves
+ * out an added dataset that can't be opened. The caller owns *ret, even after a failure. stay:
+ * names of datasets that are scanned before jobs begin, even with scan = background. Each name
+ * stands between newlines: "\nA\nB\n". */
 must_check int datasets_open(
 	struct daemon_config *config, const char *stay, struct dataset ***ret);
-/* Works like dataset_open, but always scans. Fails, and changes nothing, if places where the
- * catalogue has samples can't be read. */
+/* Works like dataset_open, but always scans. Fails, and changes nothing, if the scan can't see a
+ * path at which the catalogue has samples. */
 must_check int dataset_scan_anew(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Makes *ret, a new edition, whose catalogue is <name>.sqlite.next; NULL: nothing has changed. The
- * edition in use stays as it is. dataset_install renames the new catalogue; otherwise
- * dataset_discard or the last dataset_close removes it. Fails as dataset_scan_anew does. */
+/* Scans the dataset. If the scan finds changes, makes *ret, a new edition, whose catalogue is
+ * <name>.sqlite.next; otherwise *ret is NULL. The edition in use stays as it is. dataset_install
+ * renames the new catalogue. If the new edition is not installed, dataset_discard or the last
+ * dataset_close removes its catalogue. Fails as dataset_scan_anew does. */
 must_check int dataset_scan_next(const struct dataset_config *config,
 	const char *state_dir, const atomic_bool *stop, struct dataset **ret);
-/* Replaces the edition `now` by `next`: dataset_open will find `next`, and the catalogue
- * of `now` becomes <name>.sqlite.<number>. Both editions remain usable. After an error
- * (logged) dataset_open still finds `now`, whose catalogue may then have both names. */
+/* Replaces the edition `now` by `next`: dataset_open will find `next`, and the catalogue of `now`
+ * becomes <name>.sqlite.<number>. Both editions remain usable. After an error (logged) dataset_open
+ * still finds `now`, whose catalogue may then have two names: <name>.sqlite and
+ * <name>.sqlite.<number>. */
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
@@ -107,7 +111,7 @@ void dataset_close(struct dataset **dataset);
 /* Removes the catalogue and all editions of a dataset that is closed, or will soon be closed. */
 void dataset_forget(const char *state_dir, const char *name);
 
-/* Numbers of images whose pixels change when they are converted to 8-bit RGB or gray. */
+/* Counts of images whose pixels change in the conversion to 8-bit RGB or gray. */
 struct dataset_pixels {
 	uint32_t of_16_bits, of_float32, with_palette, with_alpha;
 };
@@ -116,11 +120,13 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset);
 must_check int dataset_pixels_known(const struct dataset_config *config,
 	const char *state_dir, struct dataset_pixels *ret);
 
-/* Returns false if an old catalogue lacks how pixels are coded: all images count as RGB. */
+/* Tells whether the catalogue has the kind of pixels of each image. An old catalogue lacks these
+ * kinds, and all images count as RGB. */
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints how many images of each kind there are, and how their pixels change; false: none. */
+/* Prints how many images of each kind there are, and how a conversion changes the pixels of this
+ * kind. Returns false if there are no such images. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
@@ -131,7 +137,7 @@ const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ..
 const char *dataset_boundary(const struct dataset *dataset);
 /* Returns the boundary of the sample's own dataset, also for a mixture. */
 const char *dataset_boundary_of(const struct dataset *dataset, sample_id id);
-/* Returns the path (or URL) of the storage from which samples are read. */
+/* Returns the directory or URL that contains the samples, or the containers of samples. */
 const char *dataset_location(const struct dataset *dataset);
 uint32_t dataset_ids(const struct dataset *dataset);	 /* 1 + the largest id */
 uint32_t dataset_samples(const struct dataset *dataset); /* samples whose files exist */
@@ -139,33 +145,38 @@ uint32_t dataset_samples(const struct dataset *dataset); /* samples whose files 
 uint64_t dataset_bytes(const struct dataset *dataset);
 uint32_t dataset_classes(const struct dataset *dataset);
 const char *dataset_class_name(const struct dataset *dataset, uint32_t label);
-/* Returns the label of the class with this name; dataset_classes(dataset): there is none. */
+/* Returns the label of the class with this name. If there is no such class, returns
+ * dataset_classes(dataset). */
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name);
 
 /* The functions from here to dataset_relative only read memory, without SQLite. */
 uint32_t dataset_label(const struct dataset *dataset, sample_id id);
 struct tensor_shape dataset_image_shape(const struct dataset *dataset, sample_id id);
 uint8_t dataset_orientation(const struct dataset *dataset, sample_id id);
-/* Returns the image's size after the preparation's turn by EXIF, if any. 0x0: unreadable header. */
+/* Returns the image's size as the preparation sees the image: turned by the EXIF orientation, if
+ * the preparation turns images. 0x0: the header is unreadable. */
 struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
-/* Returns the preparation of the [tensor GLOB] that matches the sample's path, or `preparation`. */
+/* Returns the preparation of the sample: the preparation of a section [tensor GLOB] if GLOB matches
+ * the sample's path, otherwise `preparation`. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* All samples of a selection whose images have the same shape and orientation. */
+/* Images of one shape and orientation in a selection of samples. */
 struct dataset_shape {
 	uint32_t samples;
 	sample_id largest; /* the sample with the largest file */
 	/* smallest and largest id; ids between them may have other shapes */
 	sample_id first, last;
 };
-/* Divides the selected samples by shape and orientation into *ret_n elements. NULL: the dataset is
- * a mixture, the selection lacks samples, or there are too many shapes. */
+/* Divides the selected samples by shape and orientation into *ret_n elements. Returns NULL if the
+ * dataset is a mixture, if not all samples whose files exist are selected, or if the map has no
+ * shapes: there are too many, or the map's version is old. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
-/* The last path that dataset_relative returned, and the place of the next one. All 0 at first. */
+/* The last path that dataset_relative returned, and the place of the next path. The caller sets all
+ * fields to 0 before the first call. */
 struct path_text {
 	uint64_t at; /* offset of the next path in the catalogue */
 	size_t length;
@@ -173,8 +184,9 @@ struct path_text {
 	char text[PATH_MAX];
 };
 
-/* Returns the path relative to the root, in `path`; "": the catalogue is damaged. Not for mixtures.
- * Calls with ascending ids and the same `path` are fastest. */
+/* Returns the sample's path relative to the root. The text lies in path->text. "": the catalogue is
+ * damaged. Must not be called for a mixture. Calls with ascending ids and the same `path` are
+ * fastest. */
 const char *dataset_relative(
 	const struct dataset *dataset, sample_id id, struct path_text *path);
 /* Returns the length of the path (relative to the root) as escape_print prints it. */
@@ -208,15 +220,17 @@ void dataset_sample_free(struct dataset_sample *sample);
  * The caller frees *ret. Invalid UTF-8 appears as with Python's surrogateescape. */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
-/* Finds the bytes of the longest dataset_json. The first call reads the whole catalogue. */
+/* Finds the size in bytes of the longest text that dataset_json makes. The first call reads the
+ * whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
-/* Finds the file with this ending (in lower case) beside a sample, such as 7.txt beside 7.jpg. *ret
- * describes it like a sample; dataset_sample_free frees *ret. -ENOENT: there is none. */
+/* Fills in *ret for the file with this ending (in lower case) beside a sample, such as 7.txt beside
+ * 7.jpg. dataset_sample_free frees *ret. -ENOENT: there is no such file. */
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
-/* Tells whether dataset_text to dataset_numbers may read the column: class, path or metadata. */
+/* Tells whether dataset_text, dataset_texts and dataset_numbers may read the column. They may read
+ * class, path, and the columns of metadata. */
 bool dataset_column(struct dataset *dataset, const char *column);
 /* Lists the columns that dataset_column allows, separated by commas. The caller frees *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
@@ -242,21 +256,22 @@ struct dataset_odd_number {
 	sample_id sample;
 	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores the number of each selected id in the column, at ret[id * each]. -EDOM:
- * *ret_odd describes a sample that has no finite number. */
+/* Stores the number that each selected sample has in the column, at ret[id * each]. -EDOM: a sample
+ * has no finite number; *ret_odd describes this sample. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 
 /*
  * Makes a mixture: one dataset from several, without a catalogue. The ids of the i-th dataset begin
  * at dataset_first(i), and the paths of its samples begin with its name. Classes with equal names
- * are one class, and a label is the index of its class in byte order; if the classes of each
- * dataset are named 0, 1, 2 and so on, it is this number. label_table: path of a file that gives
- * the labels instead (label_table.h), or NULL.
+ * are one class, and a label is the index of its class in byte order. If the classes of each
+ * dataset are named 0, 1, 2 and so on, the label of a class is its name, as a number. label_table:
+ * path of a file that decides the labels (label_table.h); NULL: the class names decide them.
  *
  * These must not be called for a mixture: dataset_relative, dataset_by_path,
- * dataset_group_fingerprint, dataset_select, and dataset_paths.h. -EINVAL: the table is wrong, or
- * lacks a selected sample's class; the caller frees *ret_message. -EOVERFLOW: too many samples.
+ * dataset_group_fingerprint, dataset_select, and the functions of dataset_paths.h. -EINVAL: the
+ * table is wrong, or lacks a selected sample's class; the caller frees *ret_message. -EOVERFLOW:
+ * there are too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;

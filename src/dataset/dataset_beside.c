@@ -87,8 +87,9 @@ static int take_beside(void *context, sqlite3_stmt *row)
 
 static int rename_sample(struct dataset_sample *sample, const char *name)
 {
-	/* A remote file's path is a URL, in which the file's name in the dataset begins
-	 * at sample->plain. sample->relative is a separate text, behind the URL. */
+	/* The path of a remote file is a URL, in which the relative name begins at sample->plain.
+	 * sample->relative is another text, behind the URL, so its distance from sample->path is no
+	 * offset in the URL. */
 	bool far = sample->plain > 0;
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
@@ -166,7 +167,8 @@ static int take_text(void *context, sqlite3_stmt *row)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* Makes a query of a column that dataset_column allows. The caller frees it; NULL: no memory. */
+/* Returns the SQL text of a query that reads `column`; NULL: no memory. The caller frees the text.
+ * dataset_column must allow the column. */
 static char *column_query(const char *begin, const char *column, const char *end)
 {
 	return aprintf("SELECT %s\"%s\" FROM samples WHERE %s", begin, column, end);
@@ -239,7 +241,7 @@ int dataset_columns(struct dataset *dataset, char **ret)
 
 struct counting {
 	const roaring_bitmap_t *selection;
-	sample_id first; /* first id of the dataset that is read; 0: no mixture */
+	sample_id first; /* a mixture: first id of the dataset being read; otherwise 0 */
 	sample_id next;	 /* 1 + the id of the last counted row */
 	struct dataset_besides *ret;
 };
@@ -333,7 +335,7 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 struct numbering {
 	const roaring_bitmap_t *selection;
 	sample_id first;
-	float *ret; /* place of id 0's number */
+	float *ret; /* the number of a sample is stored at ret[id * each] */
 	size_t each;
 	struct dataset_odd_number *odd;
 };

@@ -87,7 +87,8 @@ static int has_table(sqlite3 *db, const char *name, bool *ret)
 	return err;
 }
 
-/* The number is 0, and not stored, until dataset_scan_next finds changes. */
+/* Reads the edition's number. The number is 0, and not stored, until dataset_scan_next finds
+ * changes. */
 static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
@@ -115,8 +116,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Sets *ret_same if the build that wrote the catalogue had the same image formats. Otherwise this
- * build may read headers that the other one could not read. */
+/* Reads the settings of the last scan. Sets *ret_same if this build reads the same image formats as
+ * the build that wrote the catalogue. Otherwise this build may be able to read headers that the
+ * other build could not read. */
 static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
 {
 	sqlite3_stmt *statement = NULL;
@@ -274,8 +276,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL for `probed`, if a build with other image formats wrote the catalogue: 0 if the header was
- * unreadable, or if the file is a PNG, whose orientation the other build may have missed. */
+/* SQL that replaces the column `probed` if a build with other image formats wrote the catalogue. It
+ * is 0 if the scan must read the header again: the header was unreadable, or the file is a PNG,
+ * whose orientation the other build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

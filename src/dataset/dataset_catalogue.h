@@ -9,8 +9,9 @@
 #include <sqlite3.h>
 
 /*
- * A catalogue in memory, and its SQLite file. A scan that finds changes writes a new file and
- * renames it over the old one, which so survives a killed scan or a full disk.
+ * A catalogue in memory, and its SQLite file. A scan that finds changes writes a new file, and
+ * renames the complete new file over the old file. So the old file survives if the scan is killed,
+ * or if the disk is full.
  *
  *   Flow: catalogue_load -> catalogue_update -> catalogue_write -> catalogue_free.
  *   Threads: the caller's. Errors: -errno, logged.
@@ -22,7 +23,7 @@
 #define CATALOGUE_WITH_TABLE 4	     /* last version with a row per sample in `samples` */
 #define CATALOGUE_WITHOUT_CHANNELS 3 /* last version without channels, bits, palette */
 #define CATALOGUE_WITHOUT_CONTAINERS 2	/* last version without containers */
-#define CATALOGUE_WITHOUT_ORIENTATION 1 /* no exif_orientation, no containers */
+#define CATALOGUE_WITHOUT_ORIENTATION 1 /* last version without exif_orientation */
 
 struct row {
 	const char *path; /* relative to the root */
@@ -47,11 +48,11 @@ struct catalogue {
 	size_t classes_capacity;
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
-	const char *settings; /* scan->settings of the last scan */
-	bool labelled;	      /* paths of samples begin with a label, not a directory */
-	char stamp[64];	      /* metadata_stamp of the last scan; "": no metadata */
-	bool unusable;	      /* the file is not a catalogue, or is damaged */
-	bool outdated; /* its version lacks facts about samples that are needed now */
+	const char *settings;  /* scan->settings of the last scan */
+	bool labelled;	       /* paths of samples begin with a label, not a directory */
+	char stamp[64];	       /* metadata_stamp of the last scan; "": no metadata */
+	bool unusable;	       /* the file is not a catalogue, or is damaged */
+	bool outdated;	       /* old version without containers: must be written anew */
 	bool without_channels; /* old version: all images count as RGB */
 	bool other_readers;    /* made by a joaderfs that reads other image formats */
 	bool with_table;       /* has the old, large table `samples` */
@@ -73,19 +74,22 @@ void catalogue_free(struct catalogue *catalogue);
 bool container_equal(const struct container *a, const struct container *b);
 /* Tells whether the scan has the same containers and settings as the catalogue. */
 bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
-/* Tells whether a scan would find the containers (by size and mtime), settings and metadata of the
- * catalogue `file`. Reads no paths of samples, to save time and memory. rule: the settings that
- * decide which samples a scan finds. Returns false if the scan has no containers. */
+/* Tells whether the catalogue `file` is up to date: `scan` has the same containers (by name, size
+ * and mtime), settings and metadata. Reads no paths of samples, to save time and memory. rule: text
+ * of the settings that decide which samples a scan finds. Returns false if the scan has no
+ * containers. */
 bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
 
-/* Takes over the memory of the tree's names. To save memory, frees tree->files if the catalogue was
- * empty, unless metadata describe these files. *ret_changed: whether the catalogue has changed. */
+/* Updates the rows, classes and containers of the catalogue from the tree. *ret_changed: whether
+ * the catalogue has changed. The catalogue takes over the memory of the tree's names. If the
+ * catalogue was empty, frees tree->files to save memory, unless tree->described is set. */
 must_check int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 	struct tree *tree, bool *ret_changed);
 
 struct metadata;
 
-/* Takes the ids of files with metadata from tree->files. Fault injection: dataset.write. */
+/* Writes the catalogue to `file`. If metadata describe a file, finds the file's id in tree->files.
+ * Fault injection: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);

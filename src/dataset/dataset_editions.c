@@ -98,7 +98,8 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 	return 0;
 }
 
-/* Gives `file` to the dataset as the catalogue's new name, which connection_new notices. */
+/* Stores `file`, the new name of the dataset's catalogue, in `dataset`. connection_new notices the
+ * change. */
 static void rename_in_use(struct dataset *dataset, char *file)
 {
 	size_t i = 1;
@@ -108,8 +109,9 @@ static void rename_in_use(struct dataset *dataset, char *file)
 	dataset->file = file;
 }
 
-/* Renames or links the map by `move`. Mappings of it remain valid. An error is only logged, because
- * catalogue_map_open notices a wrong map. */
+/* Applies `move`, which is rename or link, to the map of the catalogue `from`, so that the
+ * catalogue `to` has this map. Existing mappings of the map remain valid. An error is only logged,
+ * because catalogue_map_open notices a wrong map. */
 static void move_map(
 	const char *from, const char *to, int (*move)(const char *from, const char *to))
 {
@@ -122,7 +124,8 @@ static void move_map(
 		log_warn("%s: can't become %s: %s", from_map, to_map, strerror(errno));
 }
 
-/* Links the catalogue to <name>.sqlite.<number>: the first free number from the edition's on. */
+/* Gives the catalogue of `now` the second name <name>.sqlite.<number>. The number is the first free
+ * one from now->edition on. */
 static int keep(const char *state_dir, struct dataset *now)
 {
 	int err = -EEXIST;

@@ -17,7 +17,8 @@ static bool knows_sum(const struct dataset *dataset, const roaring_bitmap_t *sel
 	       roaring_bitmap_equals(selection, dataset->present);
 }
 
-/* The samples' numbers do not depend on each other, so the processor computes several at a time. */
+/* Adds up a number for each sample, from sample_scatter. The numbers do not depend on each other,
+ * so the processor computes several at a time. */
 uint64_t dataset_fingerprint(
 	const struct dataset *dataset, const roaring_bitmap_t *selection)
 {
@@ -57,7 +58,9 @@ uint64_t dataset_group_fingerprint(
 	       dataset_fingerprint(dataset, selection) >> 32;
 }
 
-/* The checksum of the head covers those of all sections, and the SQLite file's struct map_pair. */
+/* Returns the checksum of the map's head. This checksum changes with the catalogue, because it
+ * covers the checksums of all sections, and the struct map_pair, which identifies the SQLite
+ * file. */
 uint64_t dataset_content(const struct dataset *dataset)
 {
 	return dataset->map ? dataset->map->head->sum : 0;

@@ -43,7 +43,8 @@ uint32_t part_identity(uint32_t identity, const struct source_part *part)
 
 #define LANES 4
 
-/* The lanes do not depend on each other, so the processor computes them in parallel. */
+/* Returns a checksum of the bytes. Computes LANES hashes, each of every LANES-th word. The hashes
+ * do not depend on each other, so the processor computes them in parallel. */
 uint64_t content_sum(const void *bytes, size_t n)
 {
 	uint64_t lanes[LANES] = {1, 2, 3, 4}, words[LANES], sum = n;

@@ -27,16 +27,18 @@ static inline uint64_t hash_scatter(uint64_t z)
 /* Mixes a text into the hash, eight bytes at a time; zeros fill up the last word. */
 uint64_t hash_fold_text(uint64_t hash, const char *text, size_t length);
 
-/* Returns hash() of predicates, which is equal on every machine and in every version. */
+/* Returns the value of hash(text) in predicates, which is equal on every machine and in every
+ * version. */
 uint64_t text_hash(const char *text, size_t length);
 /* Returns a hash of a sample's path (relative to the root), size and mtime. */
 uint32_t sample_identity(const char *path, uint64_t bytes, int64_t mtime_ns);
-/* Returns the number of a sample in a fingerprint, which is the sum of its samples' numbers. */
+/* Returns what a sample adds to the sum from which a fingerprint is computed. */
 static inline uint64_t sample_scatter(sample_id id, uint32_t identity)
 {
 	return hash_scatter((uint64_t)id << 32 | identity);
 }
 
-/* Mixes a sample_identity with the size of the sample's container and its place there. */
+/* Mixes into a sample_identity the size of the sample's container, and the sample's place in the
+ * container. */
 uint32_t part_identity(uint32_t identity, const struct source_part *part);
 uint64_t content_sum(const void *bytes, size_t n);

@@ -10,7 +10,9 @@
 
 #include <limits.h>
 
-/* An open dataset. A scan's results are in dataset_scan.h, a catalogue in dataset_catalogue.h. */
+/* Open datasets: their struct, connections to SQLite, mixtures, and files of catalogues.
+ * dataset_scan.h has the results of a scan; dataset_catalogue.h has a catalogue as a scan reads and
+ * writes it. */
 
 struct connection;
 struct catalogue_map;
@@ -19,14 +21,16 @@ struct dataset {
 	atomic_uint references;
 	const char *kind; /* name of the source */
 	char *name;
-	char *source;  /* absolute, from the configuration */
-	char *root;    /* `source` without slashes at its end */
-	char *beside;  /* directory or URL before names of containers and remote files */
+	char *source; /* absolute, from the configuration */
+	char *root;   /* `source` without slashes at its end */
+	/* directory or URL to which names of containers and remote files are relative */
+	char *beside;
 	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* successive paths: <name>.sqlite.next, <name>.sqlite, <name>.sqlite.0; last is `file` */
+	/* paths that the catalogue has had in turn: <name>.sqlite.next, <name>.sqlite,
+	 * <name>.sqlite.0; the last one is `file` */
 	char *files[3];
 	bool provisional; /* not installed: dataset_close removes the catalogue */
 	bool unseen;	  /* opened without a scan */
@@ -53,7 +57,7 @@ struct dataset {
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */
 	struct dataset **mixed;			 /* a mixture's datasets */
-	sample_id *firsts;			 /* a mixture: first ids of datasets */
+	sample_id *firsts;			 /* a mixture: first id of each dataset */
 	uint32_t *labels;			 /* a mixture: label of each id */
 	size_t n_mixed;				 /* 0: no mixture */
 };
@@ -85,7 +89,7 @@ char *catalogue_file(const char *state_dir, const char *name, const char *ending
 /* Works like catalogue_file, for a replaced edition: <name>.sqlite.<number>. */
 char *catalogue_kept_file(const char *state_dir, const char *name, uint32_t number);
 #define NEXT ".next" /* ending of a catalogue before dataset_install */
-/* Removes the catalogue and its map. Logs a failure. */
+/* Removes the file of the catalogue, and the file of its map (dataset_map.h). Logs a failure. */
 void catalogue_remove(const char *file);
 /* Syncs the directory of `file`, so that renames and links are on disk. */
 must_check int catalogue_sync_directory(const char *file);

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prints rows as JSON: the columns SHOWN, then the columns of metadata, but none about the file. */
+/* Prints rows as JSON: the columns SHOWN, then the columns of metadata. Leaves out the columns
+ * about the file, such as bytes and mtime. */
 
 #define SHOWN "label, class, path"
 
@@ -79,7 +80,8 @@ struct shown {
 	const char *dataset;
 };
 
-/* Prints a column of SHOWN for a mixture: its own label, the class, or DATASET/PATH. */
+/* Prints a column of SHOWN for a row of a mixture: the label in the mixture, the class, or the path
+ * DATASET/PATH. */
 static void print_shown(
 	FILE *out, sqlite3_stmt *row, int column, const struct shown *shown)
 {

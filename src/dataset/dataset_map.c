@@ -166,7 +166,8 @@ static bool names_fit(const struct catalogue_map *map)
 	       containers_fit(map);
 }
 
-/* Finds damage that could lead to reads outside. Paths, labels and modes are checked when read. */
+/* Returns a text about damage that could lead to reads outside the map; NULL: there is none. Paths,
+ * labels and modes are not checked here, but when they are read. */
 static const char *content_problem(const struct catalogue_map *map)
 {
 	const struct map_head *head = map->head;

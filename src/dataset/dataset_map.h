@@ -12,7 +12,7 @@
  *     head | about | classes | containers | present | labels | heights | ... | paths
  *
  * The map has the rows of the SQLite file as packed columns, indexed by id (dataset_pack.h), so
- * that a start need not read all rows.
+ * that a start need not read all rows. `about` has the root, and the settings of the scan.
  *
  *   Flow: catalogue_map_make (after a scan, or if there is no map) or catalogue_map_open ->
  *         map_attach -> map_close.
@@ -29,7 +29,8 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES, and the version of the maps of dataset_rows.h. */
+/* The last version without the section SHAPES. The maps in rows of SQLite (dataset_rows.h) still
+ * have this version. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
 
@@ -123,8 +124,9 @@ struct map_head {
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
-	/* The sum of sample_scatter over all samples whose files exist. Stands behind `sections`,
-	 * as the head of version MAP_WITHOUT_SHAPES ends before the section SHAPES. */
+	/* The sum of sample_scatter over all samples whose files exist. The field follows
+	 * `sections`, because the head of version MAP_WITHOUT_SHAPES ends before the element of
+	 * SHAPES. */
 	uint64_t identities;
 };
 
@@ -140,8 +142,9 @@ struct catalogue_map {
 char *catalogue_map_file(const char *file);
 must_check int map_pair_of(const char *file, struct map_pair *ret);
 
-/* Opens the map of the catalogue `file`, whose root must be `root`. check: compares checksums of
- * columns, too, and so reads the whole map. Damage that could lead to reads outside is found. */
+/* Opens the map of the catalogue `file`. `root` must be the root in the map. Finds all damage that
+ * could lead to reads outside the map. check: also compares the checksums of columns, and so reads
+ * the whole map. */
 must_check int catalogue_map_open(
 	const char *file, const char *root, bool check, struct catalogue_map **ret);
 /* Maps `fd`, and checks it like catalogue_map_open. name: for messages. */
@@ -169,7 +172,8 @@ const char *map_path(
 must_check int dataset_read_path(
 	const struct dataset *dataset, sample_id id, struct path_text *text);
 
-/* Returns false if the sample is a file, or gone. The caller must check that ret->container exists,
+/* Fills in *ret: the sample's container, and the sample's place in the container. Returns false if
+ * the sample is a file of its own, or gone. The caller must check that ret->container exists,
  * because the map may be damaged. */
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret);
 
@@ -186,8 +190,9 @@ struct map_bytes {
 	size_t n;
 };
 
-/* Makes a small map in memory for dataset_rows.c, without identities, lengths of paths, and shapes,
- * which can be computed again. parts: with the columns PART_... The caller frees ret->at. */
+/* Makes a small map in memory for dataset_rows.c. The map lacks what can be computed again:
+ * identities, lengths of paths, and shapes. parts: whether the map has the columns PART_... The
+ * caller frees ret->at. */
 must_check int map_rows_make(
 	const struct catalogue *rows, bool parts, struct map_bytes *ret);
 

@@ -15,7 +15,7 @@
 
 struct map_writer {
 	int fd;
-	bool rows_only; /* stays in memory, without what other columns can tell */
+	bool rows_only; /* makes the small map of map_rows_make */
 	bool parts;
 	struct map_bytes memory;
 	uint64_t end;
@@ -127,8 +127,9 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* MAP_PART_BYTES is the part's size in the container minus the sample's: without deflated parts all
- * are 0, and packed zeros take no bits. */
+/* Returns the row's number in a column MAP_PART_... The column MAP_PART_BYTES has the part's size
+ * in the container minus the sample's size. If no part is deflated, all these numbers are 0, and
+ * packed zeros take no bits. */
 static uint64_t value_of_part(enum map_section column, const struct row *row)
 {
 	if (!row->part)

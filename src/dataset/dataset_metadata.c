@@ -174,7 +174,8 @@ static void join_types(struct column *into, const struct column *column)
 		into->type = COLUMN_REAL;
 }
 
-/* Sets *ret to false if there are too many columns in all files. */
+/* Adds a file's column to the columns of all files, unless these have a column of this name. Sets
+ * *ret to false, and adds nothing, if there are MAX_COLUMNS columns already. */
 static int join_column(struct metadata *metadata, struct column *column, bool *ret)
 {
 	struct column *found =
@@ -261,7 +262,8 @@ int metadata_rows(struct metadata *metadata, metadata_row *row, void *context)
 		err = metadata_file_rows(
 			&metadata->files[i], metadata->n_columns, &line, row, context);
 		if (err == -EINVAL)
-			/* logged by metadata_file_rows: the file can no longer be read */
+			/* The file can no longer be read. metadata_file_rows has logged this; the
+			 * other files are still read. */
 			err = 0;
 	}
 	return err;

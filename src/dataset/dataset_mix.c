@@ -36,8 +36,9 @@ static bool is_numbered(const struct dataset *dataset)
 	return true;
 }
 
-/* Returns the dataset with the most classes, which the mixture gets, if the classes of all datasets
- * are named 0, 1, 2 and so on; otherwise NULL. */
+/* Returns the dataset with the most classes if the classes of all datasets are named 0, 1, 2 and so
+ * on. The mixture then has the same classes as this dataset. Returns NULL if there are other
+ * names. */
 static const struct dataset *longest_numbered(const struct mixing *mixing)
 {
 	const struct dataset *longest = mixing->from[0].dataset;
@@ -114,7 +115,8 @@ static uint32_t label_of(
 	return found < made->n_classes ? found : LABEL_NONE;
 }
 
-/* Returns the mixture's label for each label of the dataset, which the caller frees, or NULL. */
+/* Returns an array: the mixture's label for each label of the dataset. The caller frees the array;
+ * NULL: no memory. */
 static uint32_t *map_labels(const struct mixing *mixing, const struct dataset *dataset)
 {
 	uint32_t *map = calloc(dataset->n_classes + 1, sizeof(*map));

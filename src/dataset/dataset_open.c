@@ -40,7 +40,7 @@ static int root_error(const struct scan *scan, const char *path, int err)
 	return err;
 }
 
-/* `label` is a setting such as cls, json:FIELD or csv:COLUMN. */
+/* Sets the kind of label, and its field, from a setting such as cls, json:FIELD or csv:COLUMN. */
 static void set_label(struct scan *scan, const char *label)
 {
 	static const char *const kinds[] = {
@@ -78,8 +78,8 @@ static int begin_far(const struct dataset_config *config, struct scan *scan)
 	return err;
 }
 
-/* Examines the root, or, for a path that does not exist, the directory in which it
- * would lie: the path may be a pattern such as shard-{0..9}.tar. */
+/* Examines the root. If the root does not exist, examines the directory above it: the path may be a
+ * pattern, such as shard-{0..9}.tar. */
 static int look_at_root(const char *path, struct looked *ret)
 {
 	const char *slash = strrchr(path, '/');
@@ -90,8 +90,9 @@ static int look_at_root(const char *path, struct looked *ret)
 	return directory ? looked_at(AT_FDCWD, directory, 0, ret) : -ENOMEM;
 }
 
-/* A daemon that reads its own mount would wait for itself, and so would two daemons for each other.
- * A process that replaces a crashed one does not check what the crashed one has allowed. */
+/* Returns -EINVAL, logged, if the root is on a mount of joaderfs. A daemon that reads its own mount
+ * would wait for itself, and two daemons could wait for each other. A process that replaces a
+ * crashed one does not check this, because the crashed process has checked it. */
 static int refuse_own_mounts(const struct dataset_config *config, struct scan *scan)
 {
 	struct looked root;
@@ -247,8 +248,8 @@ static int look_at_tree(
 	return err;
 }
 
-/* Logs that the last scan's catalogue stays in use although `path` can't be read: its
- * samples may still exist. -EIO: the catalogue's version is too old to be used. */
+/* Logs that the last scan's catalogue stays in use although `path` can't be read: the samples there
+ * may still exist. -EIO: the catalogue's version is too old to be used. */
 static int keep_catalogue(const struct scan *scan, const struct catalogue *catalogue,
 	const char *path, const char *reason, const char *sample)
 {
@@ -267,7 +268,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Keeps the old catalogue, as the root can't be read; if it has no samples, refuses the dataset. */
+/* Keeps the catalogue of the last scan in use although the root can't be read. If this catalogue
+ * has no samples, logs and returns err. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {
@@ -283,7 +285,8 @@ static int without_root(const struct dataset_config *config, const struct scan *
 	return keep_catalogue(scan, catalogue, "", reason, catalogue->rows[0].path);
 }
 
-/* Returns -EACCES if a server refused the credentials, and may have hidden samples; else err. */
+/* Returns -EACCES if a server refused the credentials, because the server may then have hidden
+ * samples. Otherwise returns err. */
 static int check_denied(struct scan *scan, int err)
 {
 	const char *denied = atomic_load(&scan->denied);
@@ -294,8 +297,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: of find_root. *ret_seen: the scan could see all
- * paths at which the catalogue has samples. If false, the catalogue must not be updated. */
+/* Loads the catalogue and scans the tree. root_err: the result of find_root. *ret_seen: the scan
+ * could see all paths at which the catalogue has samples. If *ret_seen is false, the catalogue must
+ * not be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -384,7 +388,8 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	if (!err && seen) {
 		err = save(scan, dataset->file, &catalogue, &tree, metadata, ret_changed);
 		if (err == -ENOSPC && only_form) {
-			/* A full disk only prevents a smaller form of the unchanged catalogue. */
+			/* The new file would only have been a smaller form of the same catalogue,
+			 * so the catalogue can stay as it is. */
 			err = 0;
 			*ret_changed = false;
 		}

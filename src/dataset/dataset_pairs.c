@@ -17,7 +17,7 @@ struct dataset_pairs {
 	struct dataset_pairs *next;
 	char from[SECTION_FROM];
 	roaring_bitmap_t *seconds;
-	sample_id second[]; /* id of the second file, indexed by the first's */
+	sample_id second[]; /* second file's id, indexed by the first file's id */
 };
 
 struct path {
@@ -47,7 +47,8 @@ static bool leave(struct path *path)
 	return true;
 }
 
-/* Appends a component of `from`, with `stem` for {stem}. Returns false if it becomes too long. */
+/* Appends the component `name` of `from` to the path, with `stem` in place of {stem}. Returns false
+ * if the path becomes too long. */
 static bool add_name(
 	struct path *path, const char *name, size_t n, const char *stem, size_t n_stem)
 {

@@ -20,9 +20,10 @@
  *   `- b   3
  */
 struct path_file {
-	const char *name; /* in paths->names; before the sort the whole path, in texts */
-	sample_id id;	  /* SAMPLE_NONE: not a sample */
-	uint32_t other;	  /* index in `others`, if not a sample */
+	/* in paths->names; until the files are sorted: the whole path, in paths->texts */
+	const char *name;
+	sample_id id;	/* SAMPLE_NONE: not a sample */
+	uint32_t other; /* index in `others`, if not a sample */
 };
 
 struct dataset_paths {
@@ -41,7 +42,7 @@ struct dataset_paths {
 	struct arena texts; /* whole paths, until the files are sorted */
 };
 
-/* Compares in preorder. */
+/* Compares the paths of two directories, so that sorted directories are in preorder. */
 static int compare_directories(const char *a, size_t n_a, const char *b, size_t n_b)
 {
 	for (size_t i = 0; i < n_a && i < n_b; i++) {
@@ -205,7 +206,8 @@ static int enter(
 	return 0;
 }
 
-/* Copies the name of a sample; another file's path is in paths->names already. Counts the file. */
+/* Sets file->name to the last component of `path`. Copies the name of a sample; the path of a file
+ * that is no sample lies in paths->names already. Counts the file in its directory. */
 static int add_name(struct dataset_paths *paths, uint32_t directory, const char *path,
 	struct path_file *file)
 {
@@ -261,8 +263,9 @@ static int add_in_order(struct dataset_paths *paths, struct entered *last, sampl
 	return add_name(paths, last->directory, path, file);
 }
 
-/* Makes the tree without a sort, and without memory for whole paths. Returns 1 if ids are not in
- * the order of paths (after a first scan they are), or if there are files that are not samples. */
+/* Makes the tree without a sort, and without memory for whole paths. Returns 1 if this is
+ * impossible: ids are not in the order of paths, or there are files that are not samples. After a
+ * first scan, ids are in the order of paths. */
 static int make_in_order(struct dataset *dataset, struct dataset_paths *paths)
 {
 	roaring_uint32_iterator_t id;
@@ -441,7 +444,9 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
 	return UINT32_MAX;
 }
 
-/* Returns the first file whose name does not sort before the first n bytes of `name` and `next`. */
+/* Returns the number of the directory's first file whose name, in byte order, is the key or comes
+ * after it. The key is the first n bytes of `name`, followed by the byte `next`. If there is no
+ * such file, returns the number after the directory's last file. */
 static uint32_t first_from(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n,
 	unsigned char next)

@@ -20,7 +20,7 @@ struct paths_directory {
 	const char *name; /* "" for the root, which is directory 0 */
 	uint32_t parent;
 	uint32_t first_file, n_files; /* files directly in this directory */
-	uint32_t n_below;	      /* also those below, from first_file on */
+	uint32_t n_below;	      /* files here and below, from first_file on */
 	uint32_t first_child, n_children;
 };
 
@@ -29,8 +29,8 @@ must_check int dataset_paths(struct dataset *dataset, const struct dataset_paths
 uint32_t paths_directories(const struct dataset_paths *paths);
 const struct paths_directory *paths_directory(
 	const struct dataset_paths *paths, uint32_t number);
-/* Returns element i of the list of subdirectories, which all directories share. A directory has the
- * n_children elements from first_child on. */
+/* Returns the number of a directory: element i of a list that has the subdirectories of all
+ * directories. The subdirectories of one directory are n_children elements, from first_child on. */
 uint32_t paths_child(const struct dataset_paths *paths, uint32_t i);
 
 /* A file that is not a sample, for instance a file of annotations. */
@@ -54,6 +54,6 @@ uint32_t paths_find_child(const struct dataset_paths *paths,
  * Returns the number of its file; UINT32_MAX: there is none, or there are several. */
 uint32_t paths_find_stem(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);
-/* Returns the number of the file named by the first n bytes of `name`; UINT32_MAX: none. */
+/* Returns the number of the file whose name is the first n bytes of `name`; UINT32_MAX: none. */
 uint32_t paths_find_file(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, size_t n);

@@ -12,10 +12,11 @@
 #include <zlib.h>
 
 /*
- * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the EXIF of the chunk
- * eXIf, or else of the text "Raw profile type exif" (hexadecimal digits, by ImageMagick); if EXIF
- * has none, in the text of XMP. The last chunk of each kind counts. Unlike Pillow, ignores chunks
- * after the image data: no program writes them there, and a search would read the whole file.
+ * Finds the orientation of a PNG as Pillow's ImageOps.exif_transpose does: in the EXIF data of the
+ * chunk eXIf; without this chunk, in the EXIF data of the text "Raw profile type exif", which
+ * ImageMagick writes as hexadecimal digits; if the EXIF data has no orientation, in the text of
+ * XMP. The last chunk of each kind counts. Unlike Pillow, ignores chunks after the image data: no
+ * program writes them there, and a search would read the whole file.
  */
 
 #define MOST_CHUNK ((uint32_t)1 << 20) /* bytes of a chunk; no camera writes more */
@@ -48,7 +49,8 @@ static struct text copy(const char *data, size_t size)
 	return text;
 }
 
-/* Inflates a text, or the part of it that is there. Returns false if the stream is damaged. */
+/* Inflates a text. If the stream is cut off, or inflates to more than MOST_TEXT bytes, *ret has the
+ * beginning of the text. Returns false if the stream is damaged. */
 static bool unpack(const char *data, size_t size, struct text *ret)
 {
 	z_stream stream = {.next_in = (Bytef *)(uintptr_t)data, .avail_in = (uInt)size};
@@ -73,8 +75,9 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses a chunk iTXt behind its keyword: whether the text is compressed, the method (a byte each),
- * the language with a \0, the translated keyword with a \0, the text. */
+/* Parses the part of a chunk iTXt behind its keyword. It consists of a byte that tells whether the
+ * text is compressed, a byte for the method, the language with a \0, the translated keyword with a
+ * \0, and the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;
@@ -152,7 +155,8 @@ static int digit(char c)
 	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
 }
 
-/* Turns hexadecimal digits, from the fourth line on, into bytes. false: others are there. */
+/* Turns the hexadecimal digits from the fourth line on into bytes. Returns false if there are other
+ * characters, or an odd number of digits. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;
@@ -201,7 +205,8 @@ uint8_t png_orientation(FILE *file)
 	if (found.exif.data)
 		orientation = orientation_of(found.exif);
 	else if (found.raw.data && !from_digits(&found.raw))
-		/* Pillow, too, finds no orientation in a text with other characters. */
+		/* The text has other characters than digits: there is no orientation, as in
+		 * Pillow. */
 		orientation = 1;
 	else if (found.raw.data)
 		orientation = orientation_of(found.raw);

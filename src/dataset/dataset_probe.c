@@ -134,7 +134,8 @@ static int probe_stream(FILE *file, struct tensor_shape *ret, uint8_t *ret_orien
 	return ferror(file) ? -EIO : 0;
 }
 
-/* Makes a file or a part readable as a FILE, which reads the first bytes only once if rewound. */
+/* Makes a file, or a part of a container, readable as a FILE. `head` keeps the first bytes, so that
+ * they are read only once even if the FILE is rewound. */
 struct window {
 	read_at *read;
 	void *context;

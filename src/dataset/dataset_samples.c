@@ -50,7 +50,8 @@ struct cursor {
 	struct path_text path;
 };
 
-/* Appends the columns of metadata to `declaration` and, as a SELECT, to `query`. Counts them. */
+/* Appends the columns of metadata in `table` to `declaration`, as definitions of columns, and to
+ * `query`, as the columns of a SELECT. Adds their number to *ret_n. */
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
@@ -72,7 +73,8 @@ static int list_columns(
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 
-/* The catalogue's table `described` has the columns of metadata, in older versions `samples`. */
+/* Declares the virtual table, and prepares the query of metadata. The columns of metadata are in
+ * the catalogue's table `described`; in catalogues of older versions, in the table `samples`. */
 static int declare(sqlite3 *db, struct samples *samples)
 {
 	static const char *const tables[] = {"described", "samples"};

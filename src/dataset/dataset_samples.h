@@ -12,7 +12,7 @@
  *   Flow: samples_attach before any statement, and before an authorizer is set.
  *   Threads: the connection's. One statement at a time reads columns of metadata.
  *
- * *inside is true while the table itself reads metadata, which the connection's authorizer must
- * then allow. `inside` may be NULL.
+ * *inside is true while the virtual table itself runs a statement that reads metadata. The
+ * connection's authorizer must allow everything during this time. `inside` may be NULL.
  */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

@@ -152,7 +152,9 @@ static void examine_some(void *context, unsigned worker)
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Returns the threads for the other files: SCAN_FAR_THREADS if the first ones show slow storage. */
+/* Examines the first FIRST_FILES files. Returns the number of threads for the remaining files:
+ * SCAN_FAR_THREADS if the storage was slow, otherwise scan->threads. A scan with a single thread
+ * gets no others. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;

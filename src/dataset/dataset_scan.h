@@ -66,10 +66,11 @@ struct found {
 	const struct beside *beside;
 };
 
-/* A file that may lie beside a sample. stem: bytes of the path without the ending. order: number of
- * such files that were found before. */
+/* A file that may lie beside a sample. */
 struct beside_file {
 	const char *path;
+	/* stem: length of the path without its ending. order: number of files that were found
+	 * before this one. */
 	size_t stem, order;
 	struct beside is;
 };
@@ -111,7 +112,7 @@ struct tree {
 	struct name_list metadata; /* files of metadata below the root */
 	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
-	struct arena names; /* of all names; catalogue_update passes it on */
+	struct arena names; /* memory of all names; catalogue_update takes it over */
 	bool described; /* catalogue_update must not free `files`: metadata need them */
 };
 
@@ -135,7 +136,7 @@ struct scan {
 	const char *name;
 	const struct source *source;
 	char *root;   /* configured path, without slashes at the end; "" for "/" */
-	char *real;   /* the root's real path, without end slashes; NULL: no directory */
+	char *real;   /* root's real path; NULL: the source is not `directory` */
 	char *beside; /* directory or URL to which names of containers are relative */
 	bool far;     /* the root is a URL */
 	struct container *containers; /* sorted by name */
@@ -155,9 +156,9 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	bool trusting; /* uses the catalogue without a scan if scan_rule is the same */
+	bool trusting; /* needs no scan if the catalogue has the same scan_rule */
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
-	unsigned threads;	      /* a single one always works in the same order */
+	unsigned threads;	      /* a single thread always works in the same order */
 	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
@@ -173,7 +174,8 @@ must_check int scan_beside(const char *beside, const char *name, char *ret, size
 must_check int scan_path(
 	const struct scan *scan, const char *relative, char *ret, size_t size);
 bool scan_stopped(const struct scan *scan);
-/* Tells whether the real path is in the tree. True for all files if links may leave it. */
+/* Tells whether the file's real path lies below the root's real path. If links may leave the root,
+ * returns true for all files. */
 bool scan_inside(const struct scan *scan, const char *relative);
 
 /* Compares paths in the order of ImageFolder: class, directory, file name, each by bytes. */
@@ -193,7 +195,8 @@ bool wanted_ending(const char *extensions, const char *ending);
 void tree_free(struct tree *tree);
 /* Finds the classes. Warns of directories without samples, which do not become classes. */
 must_check int tree_find_classes(const struct scan *scan, struct tree *tree);
-/* Warns if the root seems to be wrong, or if images lie beside the classes. */
+/* Warns if the root seems to be wrong, or if images lie directly in the root, where they have no
+ * class. */
 void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
@@ -218,7 +221,8 @@ typedef ssize_t read_at(void *context, void *ret, size_t bytes, uint64_t offset)
 must_check int probe_part(read_at *read, void *context, const struct source_part *part,
 	uint64_t bytes, struct tensor_shape *ret, uint8_t *ret_orientation);
 
-/* Returns 1 to 8; 1: there is none, or it is invalid. data: EXIF, which begins like a TIFF file. */
+/* Returns the EXIF orientation, 1 to 8; 1: there is none, or it is invalid. data: EXIF data, from
+ * its TIFF header on. */
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* Works like exif_orientation, but returns 0 if there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);

@@ -110,7 +110,8 @@ static const char *word_problem(const char *text, size_t n)
 	return NULL;
 }
 
-/* Returns the closing quote, or NULL. A text with a doubled quote, as 'it''s', is two texts. */
+/* Returns the closing quote, or NULL. A text with a doubled quote, such as 'it''s', counts as two
+ * texts that follow each other. */
 static const char *skip_quoted(const char *text)
 {
 	return strchr(text + 1, *text == '[' ? ']' : *text);
@@ -190,7 +191,8 @@ static int bad_predicate(
 	return -ENOMEM;
 }
 
-/* Makes the message: the guard's reason if it refused something, otherwise SQLite's. */
+/* Makes the message for the user: the guard's reason if the guard refused something, otherwise
+ * SQLite's message. */
 static int statement_error(sqlite3 *db, const struct dataset *dataset,
 	const struct guard *guard, const char *where, char **ret_message)
 {
@@ -232,7 +234,8 @@ static int guarded_connection(
 			log_error("catalogue %s: no longer exists", dataset->file);
 		return err;
 	}
-	/* Double quotes mean columns; otherwise a mistyped name would be a text. */
+	/* Double quotes enclose only names of columns. By default, SQLite takes a mistyped name in
+	 * double quotes for a text. */
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sorts the files of a scan: moves each file to the range of its class, in the given order, and
- * then sorts classes in several threads. A class whose files are already in order, as in shards
- * with ordered members, is left as it is. */
+/* Sorts the files of a scan. First moves each file to the range of its class, and keeps the order
+ * of files within each class. Then sorts the ranges in several threads. A class whose files are
+ * already in order, as in shards with ordered members, is left as it is. */
 
 struct class
 {
@@ -24,7 +24,8 @@ struct sorting {
 	size_t n_classes, capacity;
 	uint32_t *slots; /* hash table: 0 (free), or 1 + an index in `classes` */
 	size_t n_slots;	 /* power of two */
-	uint32_t *of;	 /* each file's class; from move_files on its new index */
+	/* class of each file; move_files replaces it by the file's new index */
+	uint32_t *of;
 	atomic_size_t next;
 };
 

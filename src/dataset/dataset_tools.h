@@ -31,8 +31,9 @@ char *arena_span(struct arena *arena, const char *text, size_t n);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind n elements if n is a multiple of SHRINK_AT, so that a call after each
- * removed element takes little time. Returns the array, which may have moved. */
+/* Frees the memory behind n elements, but only if n is a multiple of SHRINK_AT. So a caller can
+ * call this after each removed element, and it takes little time. Returns the array, which may have
+ * moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */
@@ -47,7 +48,8 @@ bool names_have(const char *const *names, size_t n, const char *name);
 char *root_of_path(const char *path);
 const char *base_name(const char *path);  /* the part after the last slash */
 size_t directory_bytes(const char *path); /* before the last slash; 0: none */
-/* Tells whether the text is the first n bytes of `span`, none of which is NUL. */
+/* Tells whether the first n bytes of `span` equal the whole of `text`. None of these bytes may be
+ * NUL. */
 bool span_is(const char *span, size_t n, const char *text);
 int compare_spans(const char *a, size_t a_length, const char *b, size_t b_length);
 

@@ -87,7 +87,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Ignores the containers' numbers: if a number changes, all rows are written in any case. */
+/* Tells whether two parts are equal, apart from their containers' numbers. A changed number need
+ * not be found here: the list of containers has then changed, too, so all rows are written. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)

@@ -29,7 +29,8 @@ struct writer {
 	size_t n_columns;
 	/* 1 + the number of the file of metadata whose columns `update` writes; 0: none yet */
 	size_t updated;
-	/* 1 + the last file of metadata that describes each of tree->files; 0: none */
+	/* an element for each of tree->files: 1 + the number of the last file of metadata that
+	 * describes it; 0: none */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;

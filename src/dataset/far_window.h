@@ -8,9 +8,10 @@
 #include <sys/types.h>
 
 /*
- * A window: a part of a remote object that a scan keeps in memory. A read outside of it fills it
- * anew. If this read begins at the window's end, or soon after it, the server is asked for twice as
- * many bytes as the last time, up to 1 MiB; otherwise for 16 KiB.
+ * A window: a part of a remote object that a scan keeps in memory. A read that begins outside of
+ * the window makes a request to the server, and the received bytes replace the window. If the read
+ * begins at the window's end, or soon behind it, the request asks for twice as many bytes as the
+ * last request, up to 1 MiB; otherwise for 16 KiB.
  *
  *   Flow: the caller sets `object` and `denied`, all else to 0; far_window_read; far_window_free.
  *   Threads: one at a time.

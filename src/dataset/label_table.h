@@ -31,7 +31,8 @@ void label_table_free(struct label_table **table); /* *table may be NULL */
 uint32_t label_table_find(
 	const struct label_table *table, const char *dataset, const char *class);
 
-/* Names each label from 0 to the largest after its first class in the file, or by its number if it
- * has none. The caller frees the array and the names, also after a failure. */
+/* Makes the class names of the labels from 0 to the largest. A label is named after the first class
+ * in the file that has this label. If no class has the label, its name is its number. The caller
+ * frees the array and the names, even after a failure. */
 must_check int label_table_classes(
 	const struct label_table *table, char ***ret, uint32_t *ret_n);

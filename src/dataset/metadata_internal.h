@@ -33,9 +33,10 @@ struct metadata_file {
 	size_t n_columns, columns_capacity;
 	char **keys; /* JSON: the name of each field */
 	size_t n_keys, keys_capacity;
-	size_t n_fields;  /* CSV: fields of the first line, and so of each valid line */
+	size_t n_fields;  /* CSV: fields of the first line; valid lines have as many */
 	size_t file_name; /* index of the field file_name; SIZE_MAX: none */
-	/* left out: bad_columns for their names, left_columns as there are more than MAX_COLUMNS */
+	/* columns that are left out. bad_columns: their names can't be used. left_columns: there
+	 * are MAX_COLUMNS other columns already. */
 	size_t bad_columns, left_columns;
 	bool usable;
 	uint64_t odd_lines; /* lines with more or fewer fields than the first */

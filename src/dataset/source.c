@@ -34,7 +34,8 @@ static bool is_directory(DIR *stream, const struct dirent *dirent)
 	return fstatat(dirfd(stream), dirent->d_name, &st, 0) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Tells whether the directory has tars, and no directories, which could be the unpacked tars. */
+/* Tells whether the directory contains tars, but no directories. If it contains directories, these
+ * could be the unpacked tars. */
 static bool is_of_tars(const char *directory)
 {
 	DIR *stream = opendir(directory);

@@ -21,8 +21,9 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers; for a directory, scan->real instead. -EINVAL: the mistake was
-	 * logged, or scan->missing is not a regular file. Other errors were not logged. */
+	/* Finds the containers. The source of directories finds none; it sets scan->real. Errors
+	 * are not logged, except one: -EINVAL without scan->missing is a mistake that is already
+	 * logged. -EINVAL with scan->missing: this path is not a regular file. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -78,7 +79,8 @@ struct container_scan {
 
 must_check int containers_add(
 	struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns);
-/* Adds a file in scan->beside. If it can't be read, its path becomes scan->missing. */
+/* Adds the file `name` of the directory scan->beside to the containers. If the file can't be read,
+ * stores its path in scan->missing. */
 int containers_add_file(struct scan *scan, const char *name);
 /* Adds the shards of a name with a range, such as shard-{000000..000146}.tar. */
 int containers_add_range(struct scan *scan, const char *name);
@@ -119,7 +121,7 @@ must_check int container_load(struct container_scan *container,
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */
 
-/* Tells by the path whether a file that is not a sample may lie beside a sample. */
+/* Tells whether a file with this path may lie beside a sample. The file must not be a sample. */
 bool beside_wanted(const char *path);
 /* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
@@ -138,7 +140,8 @@ struct listed {
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The member is not its group's image: the first with an ending of scan->extensions. */
+	/* The member is not the image of its group. The image is the group's first member with an
+	 * ending of scan->extensions. */
 	bool aside;
 };
 
@@ -156,7 +159,8 @@ struct listed *listing_add(struct listing *listing); /* NULL: no memory */
 /* Adds the path's first directory to the classes, listing->directories. */
 must_check int listing_add_class(struct listing *listing, const char *path);
 
-/* Sorts the files, and finds those beside the samples from number `first` on. -ENOMEM */
+/* Sorts `files`. Finds the files beside each sample of the listing, from sample `first` on.
+ * -ENOMEM */
 must_check int listing_find_beside(
 	struct listing *listing, size_t first, struct beside_files *files);
 
@@ -187,5 +191,6 @@ must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */
 must_check int group_end(struct container_scan *container);
-/* Keeps one sample per path: the last member's data, as after unpacking, at the first's place. */
+/* Removes duplicates: if several members have the same path, one sample remains. It has the data of
+ * the last member, as after unpacking, and stands at the place of the first member. */
 must_check int container_replace(struct container_scan *container);

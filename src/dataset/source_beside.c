@@ -10,10 +10,11 @@
 #include <strings.h>
 
 /* Finds the files beside samples. The stem of a path is the path without its last ending. A file
- * lies beside a sample if both have the same stem, as 7.txt and 7.jpg, or if the file's stem is the
- * sample's path up to the first dot of the name, as 7.txt and 7.seg.jpg: WebDataset's rule. */
+ * lies beside a sample if both have the same stem, as 7.txt and 7.jpg. By WebDataset's rule, a file
+ * also lies beside a sample if the file's stem is the sample's path up to the first dot of its
+ * name, as 7.txt and 7.seg.jpg. */
 
-#define MOST_OF_STEM 16 /* a sample has at most so many files of one stem beside it */
+#define MOST_OF_STEM 16 /* largest number of files of one stem beside a sample */
 
 static size_t name_at(const char *path)
 {
@@ -67,8 +68,9 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 	return 0;
 }
 
-/* Compares by stem, then by ending in lower case. If these are equal, the file with an ending in
- * lower case comes last; if the paths are equal, the file that was found last. */
+/* Compares by stem, then by ending in lower case. If stems and endings are equal, the file whose
+ * own ending is in lower case comes last. If the paths are equal, the file that was found last
+ * comes last. */
 static int compare_files(const void *a, const void *b)
 {
 	const struct beside_file *x = a, *y = b;

@@ -18,7 +18,8 @@ struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* index in `rows` of each container's first row, and the end; NULL: lists all containers */
+	/* index in `rows` of each container's first row; the element after the last container has
+	 * the end of its rows. NULL: all containers are listed. */
 	uint32_t *first;
 	sample_id *rows;
 	atomic_size_t next;

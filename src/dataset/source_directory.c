@@ -19,8 +19,8 @@
 /* Lists the tree with several threads, which take directories from a common stack and push
  * subdirectories. Names are sorted at the end, so the result does not depend on the threads. */
 
-/* A path has at most so many links to directories. Without this limit, a few links to
- * each other's directories could lead to the same files over millions of paths. */
+/* The largest number of links to directories in a path. Without this limit, a few links to each
+ * other's directories could lead to the same files over millions of paths. */
 #define MAX_LINKED_DIRECTORIES 2
 
 struct dir {
@@ -148,7 +148,8 @@ static bool allowed_link(struct walk *walk, struct tree *part, const struct dir 
 	return false;
 }
 
-/* Skips this daemon's own mount point. Another daemon's is unseen: its samples may still exist. */
+/* Skips the mount point of this daemon. Notes the mount point of another daemon as unseen, because
+ * the samples there may still exist. */
 static int visit_mount(struct walk *walk, struct tree *part, const struct entry *entry)
 {
 	if (own_mounts_is_point(&walk->scan->own_mounts, &entry->looked))
@@ -247,8 +248,8 @@ static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entr
 	return entry->link ? looked_at(fd, name, 0, looked) : err;
 }
 
-/* Handles an entry that can't be examined. A link without a target is unseen if links may leave the
- * tree: the target's mount may be missing, and the sample may still exist. */
+/* Handles an entry that can't be examined. If links may leave the tree, a link without a target is
+ * noted as unseen: the target's mount may be missing, and the sample may still exist. */
 static int visit_unknown(
 	struct walk *walk, struct tree *part, const struct entry *entry, int error)
 {
@@ -453,7 +454,8 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Hashes the files that are no samples into scan->settings: a change writes the catalogue again. */
+/* Stores a hash of the files that are no samples in scan->settings. If these files change, the
+ * settings change, and so the catalogue is written again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {
 	auto_free char *text = NULL;

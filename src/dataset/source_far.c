@@ -11,7 +11,8 @@
 #include <string.h>
 #include <strings.h>
 
-/* Finds remote tar shards: one, those of a pattern such as shard-{00..46}.tar, or of a list. */
+/* Finds remote tar shards: a single shard, the shards of a pattern such as shard-{00..46}.tar, or
+ * the shards in a list. */
 
 #define MOST_SHARDS 1000000
 #define MOST_LIST_BYTES ((size_t)128 << 20)
@@ -51,7 +52,7 @@ const struct source *source_of_url(const char *url)
 	return far_lists(url) ? &source_bucket : NULL;
 }
 
-/* Returns NULL if no slash follows the server. */
+/* Returns the last slash of the URL's path. NULL: no slash follows the server. */
 static const char *last_slash(const char *url)
 {
 	const char *server = strstr(url, "://") + 3, *found = NULL;

@@ -10,8 +10,8 @@
 /* Sets scan->beside from the dataset's URL. -EINVAL, logged: the URL is not valid. */
 must_check int far_begin(struct scan *scan);
 
-/* Stores the URL, and why it can't be read, in `scan`, for the error message. Returns err, but -EIO
- * instead of -EINVAL, which would mean that the mistake was logged. */
+/* Stores in `scan` the URL, and why it can't be read, for the error message. Returns err, but turns
+ * -EINVAL into -EIO, because -EINVAL would mean that the mistake was already logged. */
 int far_missing(
 	struct scan *scan, const char *url, int err, const struct far_error *error);
 
@@ -28,8 +28,8 @@ must_check int far_files_list(
 must_check int far_files_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 
-/* Prints a file's URL. labelled: `relative` begins with a label, which the URL lacks.
- * Characters from *ret_plain on are not %-escaped yet. */
+/* Prints a file's URL. labelled: `relative` begins with a label, which is not a part of the URL.
+ * *ret_plain: offset in the URL from which the characters are not %-escaped yet. */
 must_check int far_file_url(const char *beside, bool labelled, const char *relative,
 	char *ret, size_t size, size_t *ret_plain);
 

@@ -70,7 +70,8 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Sets the object's size and mtime. If the listing lacks them, asks the server. false: an error. */
+/* Sets the size and mtime of the object in found->facts. Asks the server if the listing has not
+ * told them. Returns false after an error. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

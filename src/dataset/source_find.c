@@ -14,7 +14,8 @@
 #include <strings.h>
 #include <sys/stat.h>
 
-/* Finds containers: a file, a directory's files, or those of a pattern as shard-{000..146}.tar. */
+/* Finds local containers: a single file, the files of a directory, or the files of a pattern such
+ * as shard-{000..146}.tar. */
 
 #define MOST_CONTAINERS 1000000
 

@@ -183,8 +183,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, texts beside images are no samples, so a sample's name has
-	 * one of the dataset's endings, or no ending. */
+	/* If label = none, a text beside an image is no sample. So a name must have one of the
+	 * dataset's endings, or no ending, to be a sample. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));
@@ -201,7 +201,7 @@ struct csv_label {
 struct csv_labels {
 	struct csv_label *of;
 	size_t n, capacity;
-	struct listing *listing; /* owner of the memory of the texts */
+	struct listing *listing; /* the texts of `of` lie in the memory of this listing */
 };
 
 static int add_csv_label(void *context, const struct metadata_line *line)
@@ -341,7 +341,8 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>: shards may have equal members. NULL: too long, or no memory. */
+/* Returns <class>/<shard>/<member>, or <class>/<member> if scan->sharded is false. Several shards
+ * may have members of the same name. NULL: the path is too long, or there is no memory. */
 static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
@@ -443,8 +444,9 @@ static struct listing *last_listing(struct listing *listings, size_t n)
 	return found;
 }
 
-/* Moves the samples of the listing's last container to tree->files: from the last sample to the
- * first, each to --*at. Frees their memory in the listing. */
+/* Moves the samples of the listing's last container to tree->files, from the last sample to the
+ * first. Decrements *at before each sample, which then becomes tree->files[*at]. Frees the samples'
+ * memory in the listing. */
 static int take_container(struct scan *scan, const struct numbers *numbers,
 	struct listing *listing, struct tree *tree, size_t *at)
 {
@@ -489,7 +491,8 @@ static int add_found(struct scan *scan, const struct numbers *numbers,
 	return err;
 }
 
-/* Gives the members' paths to the tree if samples have these paths; otherwise frees them. */
+/* Passes the memory of the members' paths to the tree if these paths are the paths of samples.
+ * Otherwise frees this memory. */
 static void end_members(
 	const struct scan *scan, struct listing *listing, struct tree *tree)
 {
@@ -498,7 +501,8 @@ static void end_members(
 		return;
 	}
 	arena_free(&listing->members);
-	/* free() could not give the blocks back to the system, as they lie between others. */
+	/* Gives the freed blocks back to the system. free() could not do this, because other blocks
+	 * lie between them. */
 	malloc_trim(0);
 }
 

@@ -6,7 +6,8 @@
 #include "dataset/dataset_internal.h"
 
 /*
- * Finds the members of a tar by their paths, for hard links, which name an earlier member.
+ * Finds the members of a tar by their paths. A hard link in a tar has no data, but only the path of
+ * an earlier member.
  *
  *   Flow: link_targets_add for each member, link_targets_find for each link, free(targets.of).
  *   Owns: a hash table with 2 to 4 entries of 24 bytes per member.

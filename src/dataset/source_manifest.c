@@ -173,7 +173,8 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Makes directories the classes, as each label equals the first directory of its path. */
+/* Removes all labels, so that the first directories of the paths become the classes. Must be called
+ * only if each label equals the first directory of its sample's path. */
 static void drop_labels(struct listing *listing)
 {
 	for (size_t i = 0; i < listing->n; i++)

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Several members may have the same path, as after `tar rf` of a corrected image. */
+/* Handles members with the same path, as after `tar rf` of a corrected image: the last member
+ * replaces the data of the first. */
 
 static int compare_indexes(const void *a, const void *b)
 {
@@ -60,7 +61,8 @@ static int replace_labels(struct container_scan *container)
 	return 0;
 }
 
-/* Gives the first sample of a path the data of the last. `member` of the others becomes NULL. */
+/* Gives the first of several samples with the same path the data of the last sample. `member` of
+ * the samples after the first becomes NULL. */
 static void replace_samples(struct container_scan *container, struct listed *samples,
 	const size_t *order, size_t n)
 {

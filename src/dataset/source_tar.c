@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reads V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar do. libarchive
- * does not give the offsets of members. */
+/* Reads V7, ustar, GNU and pax headers, as Python's tarfile and GNU tar do. libarchive is not used,
+ * because it does not tell the offsets of members. */
 
 #define BLOCK 512
 #define MOST_LONG_NAME (64 * 1024)
@@ -48,8 +48,8 @@ struct tar {
 	struct link_targets targets;
 };
 
-/* Parses octal digits between spaces, or a binary number if the first bit is set.
- * UINT64_MAX: neither, negative, or too large for a file. */
+/* Parses octal digits between spaces, or a binary number if the first bit is set. UINT64_MAX: the
+ * field has neither form, or the number is negative or too large for a file. */
 static uint64_t number(const char *field, size_t bytes)
 {
 	const unsigned char *at = (const unsigned char *)field;
@@ -75,7 +75,7 @@ static bool has_checksum(const struct header *header)
 {
 	const unsigned char *bytes = (const unsigned char *)header;
 	const unsigned char *field = bytes + offsetof(struct header, checksum);
-	/* high: number of bytes above 127; as a signed byte each is 256 less */
+	/* high: number of bytes above 127; a signed byte has 256 less than such a byte */
 	uint32_t sum = 0, high = 0;
 	for (size_t i = 0; i < BLOCK; i++) {
 		sum += bytes[i];
@@ -195,7 +195,8 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 			return refuse_pax(tar);
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
-		/* A value with a zero byte is binary, but take_pax uses only texts. */
+		/* A value with a zero byte is not a text. Such values are ignored, because take_pax
+		 * uses only texts. */
 		if (!equals || strlen(line) != length - 1)
 			equals = NULL;
 		if (equals) {

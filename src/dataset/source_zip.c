@@ -52,8 +52,8 @@ struct entry {
 	unsigned made_on; /* file system on which the zip was made, such as MADE_ON_FAT */
 };
 
-/* Reads the end record of zip64, if any, which precedes the ordinary one. *ret_after: offset of the
- * first end record, which follows the directory. */
+/* Reads the end record of zip64, if any, which precedes the ordinary end record. *ret_after: offset
+ * of the earlier of these records; it follows the directory. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];
@@ -132,8 +132,9 @@ static int find_end(struct zip *zip)
 			     "at its end");
 }
 
-/* If a size or offset does not fit into 32 bits, its field is UINT32_MAX. The extra
- * field of zip64 has the values of these fields only, in the order of `values`. */
+/* If a size or offset of an entry does not fit into 32 bits, its field is UINT32_MAX, and its value
+ * is in the extra field of zip64. The extra field has only such values, in the order of `values`.
+ * Returns false if the extra field is too short. */
 static bool read_large(struct entry *entry, const uint8_t *extra, size_t size)
 {
 	uint64_t *const values[] = {&entry->bytes, &entry->stored_bytes, &entry->local};
@@ -248,7 +249,7 @@ static int check_entry(struct zip *zip, const struct entry *entry, const char *p
 			"a member is compressed by method %u, allowed: 0 (stored), 8 "
 			"(deflated): %s",
 			entry->method, path);
-	/* deflate shrinks data by a factor of at most 1032 */
+	/* deflate shrinks data by a factor of at most 1032, so a valid member passes this check */
 	if ((entry->method == METHOD_STORED && entry->bytes != entry->stored_bytes) ||
 		entry->bytes / 1033 > entry->stored_bytes)
 		return container_refuse(zip->container, entry->at,
@@ -304,8 +305,9 @@ static int take_entry(struct zip *zip, const struct entry *entry)
 	return err ? err : container_member(zip->container, path, &part, entry->bytes);
 }
 
-/* An end record without zip64 has 16 bits for the number of members. If there are more, macOS and
- * other systems write the number's lower 16 bits. */
+/* Refuses the zip if its end record has a wrong number of members. An end record without zip64 has
+ * 16 bits for this number. If there are more members, macOS and other systems write the lower 16
+ * bits. */
 static int check_count(struct zip *zip, uint64_t found)
 {
 	if (found == zip->entries || (!zip->large && found % 65536 == zip->entries))

@@ -166,7 +166,8 @@ static void wait_for_fetch_locked(struct keyring *keyring)
 			&keyring->lock, &keyring->cond, clock_now_ns() + SLICE_NS);
 }
 
-/* Fails for lack of credentials. Transient: the object is readable once there are credentials. */
+/* Sets the error of a request for which there are no credentials, and returns it. The error is
+ * transient, because the object becomes readable once there are credentials. */
 static int fail_without_locked(const struct keyring *keyring, struct far_error *error)
 {
 	lock_assert_held(&keyring->lock);

@@ -52,12 +52,14 @@ struct key_settings {
 	bool google;	    /* Google's HMAC keys, or a token of the service account */
 };
 
-/* Reads the first line of a file; the caller frees *ret. NULL: the file does not exist. private: if
- * the file is missing, or others than its owner may access it, the error is -EINVAL. */
+/* Reads the first line of a file; the caller frees *ret. NULL: the file does not exist. If
+ * `private` is true, the file must exist, and only its owner may have access to it; otherwise the
+ * result is -EINVAL. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 
-/* Reads the profile that the settings or the environment name. -EINVAL: no such profile. */
+/* Reads the profile that the settings choose, otherwise the profile that the environment chooses.
+ * -EINVAL: there is no such profile. */
 must_check int chain_profile(const struct key_settings *settings, struct profile *ret,
 	struct far_error *ret_error);
 /* Fetches credentials from the first origin that is configured. If only_look is true,
@@ -89,7 +91,7 @@ must_check int credentials_of_json(const char *text, const char *token_name,
 
 struct keyring;
 
-/* Copies the settings. Returns 0 or -ENOMEM. */
+/* Makes a keyring with a copy of the settings. Returns 0 or -ENOMEM. */
 must_check int keyring_new(const struct key_settings *settings, struct keyring **ret);
 /* Copies the present credentials for one request. If they expire soon, or were refused by a server,
  * first fetches others, which may take long. *ret_edition identifies the copy. */
@@ -97,5 +99,6 @@ must_check int keyring_take(struct keyring *keyring, struct credentials *ret,
 	uint64_t *ret_edition, struct far_error *ret_error);
 /* Notes that a server refused this edition's credentials. A later keyring_take fetches others. */
 void keyring_refused(struct keyring *keyring, uint64_t edition);
-/* Returns the seconds until the renewal of credentials that expire in left_s. */
+/* Returns the seconds until the renewal of credentials. left_s: seconds until the credentials
+ * expire. */
 int64_t renewal_s(int64_t left_s);

@@ -109,7 +109,8 @@ int chain_profile(
 	return err;
 }
 
-/* Returns -ENOENT if the profile has no fields for credentials. */
+/* Fetches the credentials that the profile describes. Returns -ENOENT if the profile has no fields
+ * for credentials. */
 static int profile_credentials(const struct key_settings *settings, bool only_look,
 	const struct profile *profile, struct credentials *ret, struct far_error *error)
 {

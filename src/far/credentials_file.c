@@ -65,7 +65,8 @@ static int take_line(struct profile *profile, char *line)
 	return *field ? 0 : -ENOMEM;
 }
 
-/* Ignores blanks around the section's name. Changes the line. */
+/* Tells whether the line, which begins with [, begins this section. Ignores blanks around the
+ * section's name. Changes the line. */
 static bool is_section(char *line, const char *section)
 {
 	char *end = strchr(line, ']');

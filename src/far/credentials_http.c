@@ -11,8 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Asks services for credentials: of a container, of a machine (IMDSv2), and STS, for a web
- * identity. Only requests to STS use the environment's proxy. */
+/* Asks services for credentials: the service of a container, the service of a machine (IMDSv2), and
+ * Amazon's STS, which gives credentials for a web identity. Only requests to STS use the
+ * environment's proxy. */
 
 #define MACHINE "http://169.254.169.254"
 #define MACHINE_PATH "/latest/meta-data/iam/security-credentials/"

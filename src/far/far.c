@@ -67,7 +67,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Checks for codes of s3 and compatible servers. Any other code may concern only this object. */
+/* Tells whether the server's error is about the credentials: whether its code is one of these codes
+ * of s3 and compatible servers. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",
@@ -88,7 +89,8 @@ static bool status_passes(long status)
 	       (status >= 500 && status != 501 && status != 505);
 }
 
-/* Returns true if the bucket's region, from a header line or an error's body, is new. */
+/* Stores the bucket's region, from a header line or an error's body. Returns true if the region is
+ * new. */
 static bool learns_region(const struct transfer *transfer)
 {
 	char region[40];

@@ -55,8 +55,9 @@ struct far_place {
 	const char *profile;
 	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;
-	/* The bucket is in the host or in the path of a URL. FAR_NAMES_AUTO: as the profile says;
-	 * otherwise in the host for Amazon's servers, in the path for others. */
+	/* Decides whether a URL has the bucket in its host or in its path. FAR_NAMES_AUTO: as the
+	 * profile says; if the profile does not say it, in the host for Amazon's servers, and in
+	 * the path for other servers. */
 	enum far_bucket_names {
 		FAR_NAMES_AUTO,
 		FAR_NAMES_PATH,
@@ -93,7 +94,8 @@ must_check int far_look(struct far_object *object, uint8_t *ret, size_t *bytes,
 must_check int far_text(
 	struct far_object *object, size_t most, char **ret, struct far_error *ret_error);
 
-/* Called for each object of a listing; an error ends it. name: without the URL's prefix. */
+/* Is called for each object of a listing. If it returns an error, the listing ends. name: the
+ * object's name without the prefix that the listing's URL has. */
 typedef int far_listed(void *context, const char *name, uint64_t bytes, int64_t mtime_ns);
 
 /* Lists the objects below the URL in the byte order of their names. far_lists(url) must be true.

@@ -17,7 +17,9 @@
 #define FIRST_WAIT_NS UINT64_C(100000000)
 #define SLICE_NS UINT64_C(100000000) /* pause between two checks for far_stop */
 
-/* Doubles with each try. Half of it is random, so that many threads do not try at once. */
+/* Returns the time to wait before the next try. This time doubles with each try. Half of it is
+ * random, so that many threads do not try at once. It is at least the pause that the server asks
+ * for. */
 static uint64_t wait_ns(unsigned tried, const struct far_error *error)
 {
 	struct rng rng;

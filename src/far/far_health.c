@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stores for each source whether it refuses its credentials, and a URL that could be read. Sources
- * are few, and never freed. */
+/* The health of each source: whether the source refuses the credentials, and a URL of the source
+ * that could be read. There are few sources, and they are never freed. */
 
 struct health {
 	struct health *next;
@@ -22,7 +22,7 @@ struct health {
 };
 
 static struct lock health_lock;
-static struct health *all; /* list of all servers; health_lock protects it */
+static struct health *all; /* list of all sources; health_lock protects it */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void begin(void)

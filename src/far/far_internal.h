@@ -14,8 +14,9 @@
 #endif
 
 /*
- * A *place* is the settings for all URLs that begin with the same text. A *source* is the objects
- * that a server may refuse as a whole: those of a place or, without a place, of a server.
+ * A *place* has the settings for all URLs that begin with the same text. A *source* is a set of
+ * objects; a server that refuses the credentials may refuse the whole set. The objects of a place
+ * are a source. If URLs have no place, the objects of a server are a source.
  */
 
 /* Settings for URLs that begin with `url`. A place is never freed. */
@@ -39,7 +40,7 @@ enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE
 enum cloud cloud_of(const char *url);
 /* Returns the length of the bucket's name after the scheme. far_lists(url) must be true. */
 size_t bucket_bytes(const char *url);
-/* Prints the https URL of the bucket, or for Hugging Face of the object. */
+/* Prints an https URL. Hugging Face: the URL of the object. Other clouds: the URL of the bucket. */
 void print_cloud(FILE *out, const struct place *place, const char *url);
 /* Fills in the settings of a place that is not Amazon's s3. */
 must_check int place_fill_cloud(
@@ -47,7 +48,8 @@ must_check int place_fill_cloud(
 /* Removes slashes at the end of `endpoint`. -EINVAL: it is not the URL of a server. */
 must_check int place_set_endpoint(
 	struct place *place, const char *endpoint, struct far_error *ret_error);
-/* Checks the files and settings of credentials, which place->keyring fetches when needed. */
+/* Checks whether the settings and files of credentials are valid, then makes place->keyring, which
+ * fetches the credentials when they are needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
 
@@ -83,11 +85,13 @@ struct answer {
 
 void answer_begin(struct answer *answer);
 void answer_line(struct answer *answer, const char *line, size_t bytes);
-/* Makes far_object.mtime_ns. etag: quotes are ignored; "": none. modified: seconds since 1970. */
+/* Returns the version of an object, as in far_object.mtime_ns. etag: "": the answer has none;
+ * quotes around the text are ignored. modified: seconds since 1970; INT64_MIN: not known. */
 int64_t answer_version(const char *etag, int64_t modified);
 /* Reads a time of s3 (ISO 8601) or Azure (as in HTTP). Seconds since 1970; INT64_MIN: malformed. */
 int64_t answer_listed_time(const char *text);
-/* Tells whether two mtime_ns mean different versions. FAR_ANY_VERSION as `expected` equals all. */
+/* Tells whether two mtime_ns mean different versions. Returns false if `expected` is
+ * FAR_ANY_VERSION. */
 bool versions_differ(int64_t expected, int64_t found);
 
 #define MOST_ERROR_BODY 2000
@@ -116,7 +120,7 @@ struct transfer {
 	bool ranged;
 	uint64_t offset, bytes; /* the range, if `ranged` */
 	uint8_t *out;		/* room for `bytes` bytes */
-	size_t most;		/* most bytes of `text` if the status is 200 */
+	size_t most;		/* largest size of `text` if the status is 200 */
 	struct answer answer;
 	uint64_t got; /* number of bytes in `out` or `text` */
 	bool wrong;   /* the body was longer than expected, and was cut off */
@@ -147,20 +151,24 @@ char *health_known(struct health *health);
 /* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text between <name> and the next tag. "": it is missing, or not printable ASCII. */
+/* Copies the text of the element <name>, up to the next < in `text`. "": the element is missing, or
+ * not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */
 int far_fail(struct far_error *error, int err, const char *format, ...) printf_like(3, 4);
 int far_no_memory(struct far_error *error);
-/* Makes the error of an answer that is no success. Stores the bucket's region if the answer names
- * it. Calls keyring_refused if the server refused the credentials. */
+/* Sets the error for an answer without success, and returns it. Stores the bucket's region if the
+ * answer contains the region. Calls keyring_refused if the server refused the credentials. */
 must_check int far_refused(const struct transfer *transfer, struct far_error *ret_error);
 
-/* Waits before the next try; false: there must be none. tried: 0 after the first failure. */
+/* Waits before the next try. Returns false if there must be no next try: the error is not
+ * transient, this was the last try, or far_stop was called. tried: number of tries before the
+ * failed one. */
 bool far_tries_again(unsigned tried, const struct far_error *error);
 
-/* Calls `listed` for each object of the page `text`, which it changes. prefix: bytes to remove from
- * the names. *ret_next: token of the next page, which the caller frees, or NULL. -EINVAL. */
+/* Calls `listed` for each object of a page of a listing. Changes `text`, the page. prefix: number
+ * of bytes to remove from the beginning of each name. *ret_next: token of the next page, which the
+ * caller frees; NULL: there is no next page. -EINVAL: the page is malformed. */
 must_check int listing_read(
 	char *text, size_t prefix, far_listed *listed, void *context, char **ret_next);

@@ -23,8 +23,9 @@ static struct place *_Atomic places;
 /* The place of URLs without settings. */
 static const struct place plain = {.timeout_s = DEFAULT_TIMEOUT_S};
 
-/* Returns the place whose `url` is the longest beginning of this URL; of several, the one that was
- * added last. If no place fits an s3 URL, returns the s3 place that was added last. */
+/* Returns the place whose `url` is the longest beginning of this URL. If several places have this
+ * `url`, returns the place that was added last. If no place fits an s3 URL, returns the s3 place
+ * that was added last. */
 const struct place *place_of(const char *url)
 {
 	const struct place *found = &plain;

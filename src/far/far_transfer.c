@@ -61,7 +61,8 @@ static struct lock share_locks[CURL_LOCK_DATA_LAST];
 static CURLSH *share;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* The first libcurl that also signs the content's hash and further header lines, as s3 demands. */
+/* The first version of libcurl that signs all that s3 demands: also the content's hash and further
+ * header lines. */
 #define SIGNS_VERSION 0x075800 /* 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
@@ -242,7 +243,8 @@ static void set_signature(
 	curl_easy_setopt(easy, CURLOPT_PASSWORD, credentials->secret);
 }
 
-/* Uses the environment's certificate authorities, as the program curl does, but not libcurl. */
+/* Uses the certificate authorities to which environment variables point. The program curl does
+ * this by itself, but libcurl does not. */
 static void set_authorities(CURL *easy)
 {
 	const char *file = variable("CURL_CA_BUNDLE");
