@@ -6,8 +6,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* If a stream was inserted or removed, the caller calls sampler_settle until it returns true: then
- * the sampler `exchange` knows which cached samples each stream can get. */
+/* If an event has inserted or removed a stream, the caller calls sampler_settle for the stream's
+ * samplers until it returns true. From then on the sampler `exchange` knows which samples in the
+ * cache each stream can get. */
 
 void draw_init(struct draw *draw)
 {
@@ -174,7 +175,8 @@ void draw_give_up(struct stream *stream)
 	stream->leaves = true;
 }
 
-/* Returns true if the cache still counts samples of this stream as needed. */
+/* Removes the stream from its samplers. Returns true if the cache still counts samples as needed
+ * for this stream. */
 static bool remove_from_samplers(struct draw *draw, struct stream *stream)
 {
 	bool remains = stream->unbound > 0;

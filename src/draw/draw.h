@@ -24,7 +24,8 @@
 struct edition; /* opaque: the samples of an epoch */
 struct space;	/* opaque: the tensors of a dataset with one preparation */
 
-/* The samples of a stream from one dataset, whose sampler knows them by other ids (`first`). */
+/* The samples of a stream from one dataset. A sample has one id in the stream, and another in the
+ * dataset's sampler: see `first`. */
 struct strand {
 	struct space *space;
 	/* NULL: the coordinator draws the samples, or all positions have fixed samples */
@@ -33,9 +34,9 @@ struct strand {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	sample_id first; /* id in the stream = first + id in the sampler */
 	/* A stream for which the cache has no room still draws with other streams until it has this
-	 * many samples ahead: with the sampler dsa the number of positions that one open binds;
-	 * otherwise 1, because `exchange` prefers samples that are cached, so it draws late, and
-	 * `isa` shares no draws. */
+	 * many samples ahead. With the sampler dsa this is the number of positions that one open
+	 * binds. Otherwise it is 1: `isa` shares no draws, and `exchange` prefers samples that are
+	 * cached, so a later draw is a better draw. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
@@ -64,7 +65,8 @@ struct stream {
 	stream_id id;	  /* the stream's number in all its samplers */
 	job_id joined_as; /* the job's id, or the id of its stand-in (draw.c) */
 	bool ready;
-	/* The stream draws no more, or never, but the cache still counts its samples as needed. */
+	/* The stream has ended, or will never draw (draw_give_up), but the cache still counts its
+	 * samples as needed. */
 	bool leaves;
 	uint32_t ahead;	  /* number of drawn samples, not bound yet */
 	uint32_t unbound; /* positions without a bound or drawn sample */
@@ -142,8 +144,9 @@ struct stream *draw_take_leaving(struct draw *draw);
 /* Event: the cache is being told that the stream needs no samples. Forgets the stream. */
 void draw_left(struct draw *draw, struct stream *stream);
 
-/* Event: an open needs a sample, and none is drawn ahead. Draws a round; a stream with at_open
- * draws alone: `fixed` or, if that is SAMPLE_NONE, a sample with the label. Effects: DRAW_DRAWN. */
+/* Event: an open needs a sample, and none is drawn ahead. Draws a round. But a stream with at_open
+ * draws alone: the sample `fixed` or, if `fixed` is SAMPLE_NONE, a sample with the label. Effects:
+ * DRAW_DRAWN. */
 void draw_asked(struct draw *draw, struct stream *stream, uint32_t label, sample_id fixed,
 	const struct ahead_cache *cache);
 /* Event: the cache may have room. If the stream wants samples, draws one round, with all streams
@@ -159,17 +162,20 @@ must_check bool draw_fed(struct draw *draw, struct stream *stream, struct feed *
  * drawn samples are left. */
 void draw_bound(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
-/* Event: another daemon asks for the sample, for an unknown training. The oldest training's epoch
- * that needs the sample needs it no more. Effect: DRAW_DROP. Returns false if there is none. */
+/* Event: another daemon fetches the sample, and does not tell for which training. The sample counts
+ * as fetched for the oldest training here that needs it: this training's epoch no longer needs the
+ * sample. Effect: DRAW_DROP. Returns false if no training needs the sample. */
 bool draw_fetched(struct draw *draw, const struct space *space, sample_id id);
 
 /* Returns the stream that draws for the job's epoch, or NULL. */
 struct stream *draw_find(const struct draw *draw, job_id job, uint32_t epoch);
 bool draw_draws_for(const struct draw *draw, job_id job);
 bool draw_any_leaves(const struct draw *draw);
-/* Tells whether a stream of this training and epoch keeps the list of its needed samples. */
+/* Tells whether a stream of this training and epoch is the bearer, which lists the samples that the
+ * training's epoch still needs (needed.c). */
 bool draw_is_borne(const struct draw *draw, const struct stream *stream);
-/* Counts the samples that the stream has yet to draw: stream->unbound. For tests. */
+/* Returns the number of samples that the stream has yet to draw, as its samplers count them. The
+ * number equals stream->unbound. For tests. */
 uint32_t stream_remaining(const struct stream *stream);
 /* Returns the strand of the sample. sample: its id in the stream. */
 struct strand *strand_of(const struct stream *stream, sample_id sample);
@@ -187,12 +193,14 @@ void draw_validate(const struct draw *draw);
  * already bound or moved to its stream. */
 struct feed {
 	uint32_t epoch;
-	uint32_t next;		/* samples received so far, with bound and moved ones */
-	uint32_t head, n, room; /* first sample, number of samples, capacity of `ids` */
+	/* number of samples received so far, including bound and moved ones */
+	uint32_t next;
+	/* `ids` has the n samples from index `head` on; its capacity is `room` */
+	uint32_t head, n, room;
 	sample_id *ids;
 	/* The epoch's first `consumed` bindings are consumed; the next binding is not. */
 	uint32_t consumed;
-	/* number of the epoch's first samples that another daemon gave to readers */
+	/* Readers have got the epoch's first `had` samples from another daemon. */
 	uint32_t had;
 	bool used;
 };
@@ -204,16 +212,17 @@ struct feeds {
 };
 
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed for the epoch, and drops an older feed in its place. next: number of the epoch's
- * samples that are already drawn or bound. */
+/* Begins a feed for the epoch. It replaces the feed of an earlier epoch, which is dropped. next:
+ * number of the epoch's samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
 /* Appends n samples, the first of which is number `base` of the epoch. Skips samples that the feed
  * has already received. -ENOMEM */
 must_check int feed_append(
 	struct feed *feed, uint32_t base, const sample_id *ids, uint32_t n);
-/* Makes room at the front for n samples that come back unbound; the caller writes them to the
- * returned array. Returns NULL if n is 0, the epoch has no feed, or memory is short. If memory is
- * short, the feed is dropped, and its samples must be sent again. */
+/* Makes room at the front of the feed for n samples: the stream has taken them from the feed, and
+ * has ended before they were bound. Returns the array to which the caller writes them. Returns NULL
+ * if n is 0, the epoch has no feed, or memory is short. If memory is short, the feed is dropped,
+ * and its samples must be sent again. */
 sample_id *feed_return(struct feeds *feeds, uint32_t epoch, uint32_t n);
 /* Removes and returns the first sample. The feed must not be empty. */
 sample_id feed_take(struct feed *feed);

@@ -13,8 +13,9 @@
  * aggregated cache, appendix E.3).
  *
  * One stream of the training's epoch, the bearer, lists the needed samples in the field `ids` of
- * its strands. A daemon that fetches a sample does not name the training: the fetch counts for the
- * oldest epoch that needs the sample. A wrong guess only changes how long the cache keeps it.
+ * its strands. A daemon that fetches a sample does not tell for which training: the fetch counts
+ * for the oldest epoch that needs the sample. If this guess is wrong, the cache only keeps the
+ * sample for a shorter or longer time.
  */
 
 static bool is_bearer(const struct stream *stream)

@@ -7,15 +7,17 @@
 /* A round draws one sample for each stream that takes part. When half of a stream's drawn samples
  * are left (DRAW_LOW), the caller draws rounds as long as the stream wants more. */
 
-/* All streams' drawn samples may fill half of the cache; a shared sample counts once. */
+/* Tells whether the cache has room for another drawn sample. The drawn samples of all streams
+ * together may fill half of the cache; a sample that several streams have drawn counts once. */
 static bool cache_has_room(const struct stream *stream, const struct ahead_cache *cache)
 {
 	uint64_t held = cache->pinned_bytes + cache->awaited * stream->tensor_bytes;
 	return held + stream->tensor_bytes <= cache->capacity / 2;
 }
 
-/* Each stream may have this many samples ahead, even if the drawn samples fill half of the cache:
- * together the streams then take at most a quarter more. */
+/* Returns the number of samples that the stream may have ahead even if the drawn samples fill half
+ * of the cache. All streams together take at most a quarter of the cache in this way, unless each
+ * may have only one sample. */
 static uint64_t own_share(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -38,9 +40,9 @@ static bool has_room(const struct draw *draw, const struct stream *stream,
 }
 
 /* Tells whether the stream takes part in a round that another stream or an open has begun. A stream
- * without room takes part, too, if its next open binds more samples than it has ahead: that open
- * has to draw them in any case, and jobs of equal speed, which open their batches shortly after
- * each other, shall draw the same samples. */
+ * without room takes part, too, if its next open binds more samples than the stream has ahead. That
+ * open has to draw the missing samples in any case. If they are drawn now, jobs of equal speed,
+ * which open their batches shortly after each other, draw the same samples. */
 static bool may_join(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -57,9 +59,10 @@ static bool another_is_full(const struct draw *draw, const struct sampler *sampl
 	return false;
 }
 
-/* A stream draws the second half of its look-ahead only while no other stream of the sampler has
- * drawn its full look-ahead. A full stream could not take part, and would load these samples again
- * later if the cache is small. So streams of equal speed stay together. */
+/* Tells whether the stream begins a round now. A stream draws the second half of its look-ahead
+ * only while no other stream of the sampler has drawn its full look-ahead. A full stream could not
+ * take part in the round; if the cache is small, it would later load the samples of the round
+ * again. So streams of equal speed stay together. */
 static bool wants_round(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {
@@ -106,9 +109,9 @@ static bool draw_round(
 	return true;
 }
 
-/* Returns the sampler for the next round: usually that of the stream's next sample. But if a
- * mixture has samples in that sampler, wants to draw, and takes its next sample from another
- * sampler, returns the other one: then the mixture can soon take part in rounds of the first. */
+/* Returns the sampler for the next round: usually the sampler A of the stream's next sample. But a
+ * mixture may have samples left in A, want a round, and have its next sample in another sampler B.
+ * Then returns B: after a round of B, the mixture may be able to take part in rounds of A. */
 static struct sampler *choose_sampler(const struct draw *draw,
 	const struct stream *stream, const struct ahead_cache *cache)
 {
@@ -130,9 +133,9 @@ bool draw_go_on(struct draw *draw, struct stream *stream, const struct ahead_cac
 	if (wants_round(draw, stream, cache) &&
 		draw_round(draw, choose_sampler(draw, stream, cache), cache))
 		return true;
-	/* DRAW_LOW follows when half of `filled` samples are left. A stream with room has stopped
-	 * only to wait for other streams, so it goes on at half of its full look-ahead; a stream
-	 * without room goes on at half of its present samples. */
+	/* DRAW_LOW follows when half of `filled` samples are left. If the stream has room, it has
+	 * only stopped to wait for other streams: `filled` becomes its full look-ahead. If it has
+	 * no room, `filled` becomes the number of samples that it has ahead. */
 	stream->filled =
 		has_room(draw, stream, cache) ? stream->next->lookahead : stream->ahead;
 	return false;

@@ -4,7 +4,7 @@
 #include "base/ensure.h"
 #include "draw/draw_internal.h"
 
-/* draws: true if the samplers have the samples of the stream's strands */
+/* draws: the stream is in draw->streams */
 static void validate_strands(const struct stream *stream, bool draws)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {

@@ -7,11 +7,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Samples that a new epoch keeps from the previous one, because the script's pass goes on and has
- * already opened their files (current.c). They are the epoch's first bindings, in the order in
- * which the script opened their files, so that a replay which begins with the epoch knows this
- * order; their positions count as consumed. The journal has these bindings before the open that
- * began the epoch. If the process ends before this open is recorded, the script has not turned. */
+/* Keeps samples of the previous epoch in a new epoch: a file that the script's pass has already
+ * opened must not get another sample while the pass goes on (current.c). The kept samples are the
+ * first bindings of the new epoch, in the order in which the script has opened their files, and
+ * their positions count as consumed. So a replay that begins with the new epoch knows this order.
+ * The journal has these bindings before the open that has begun the epoch. If the process ends
+ * before this open is recorded, the script has not turned. */
 
 uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 {
@@ -35,8 +36,8 @@ uint32_t adopt_since(const struct epochs *epochs, const struct record *opened)
 static int kept_files(
 	const struct script *script, uint32_t since, uint32_t **ret, uint32_t *ret_n)
 {
-	/* at[m]: first the number of files with the mark since + 1 + m, then the index in *ret for
-	 * the next of them */
+	/* at[m] is first the number of files with the mark since + 1 + m, later the index in *ret
+	 * at which the next of these files is stored. */
 	uint32_t span = script->opens - since, n = 0;
 	auto_free uint32_t *at = calloc(span, sizeof(*at));
 	if (!at)
@@ -94,9 +95,9 @@ static void adopt_position(const struct epoch *from, struct epoch *to, uint32_t 
 	effect_record_consumed(effects, to->number, position);
 }
 
-/* Records the opens that ranks made after all files of their parts, because these opens belong to
- * the new epoch's pass, and a replay may begin with the new epoch. Returns false if `effects` is
- * full before all are recorded. */
+/* Records the opens by ranks that had already opened all files of their parts. These opens belong
+ * to the pass over the new epoch, and a replay that begins with the new epoch needs them. Returns
+ * false if `effects` is full before all opens are recorded. */
 static bool record_beyond(struct epochs *epochs, struct effects *effects)
 {
 	struct adopting *adopting = &epochs->adopting;

@@ -32,11 +32,12 @@
  *     first half is 9/16 of the files here, because the run may begin with kept files.) A file that
  *     the last turn has kept makes no turn either. A shuffled pass soon opens another file, so this
  *     hardly costs freshness.
- *     Or the previous pass left J files out, and the next pass has begun with these. So the J files
- *     that were opened last before the run had all files are kept. A shuffled pass of N files
- *     begins with J given files with a chance of 1 / (N over J), here less than 1 in a million.
- *     Files opened after the last file that was new to the epoch are kept, too: a pass that begins
- *     with the validation set, in the same order as before, begins there.
+ *     The run may also have all files too late: the previous pass has left J files out, and the
+ *     next pass has begun with these J files. So the J files that were opened last before the run
+ *     had all files are kept. A shuffled pass of N files begins with J given files with a chance of
+ *     1 / (N over J), here less than 1 in a million. And a pass that begins with the validation
+ *     set, in the same order as before, begins after the last file that was new to the epoch. So
+ *     the files opened after this file are kept, too.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
  *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
  *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
@@ -58,9 +59,10 @@
  * the next turn keeps it.
  *
  * A process that has workers may look at files between and during passes, or read files itself,
- * such as the validation set. Its opens count as a pass in three cases: a pass may begin; or they
- * go on with a row; or it opens two files that the script has not opened since it turned. All its
- * other opens are looks, which begin and end no row.
+ * such as the validation set. Opens by the process itself count as a part of a pass in three cases:
+ * a pass may begin; or the opens go on with a row; or the process opens two files that the script
+ * has not opened since it turned. All other opens by the process are looks, which begin and end no
+ * row.
  *
  * A new script begins with the running epoch if less than half of it was bound, else with the next
  * epoch. A program that only looks at files is such a new script, too.
@@ -104,8 +106,9 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script continues the epoch to which the job went back: no other epoch has
- * begun, and the script's first file or at least an eighth of all files was not read before. */
+/* Tells whether a new script continues the epoch to which the job went back. It does if no later
+ * epoch has begun, and if either the script's first file or at least an eighth of the epoch's files
+ * had not been read at the point to which the job went back. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;
@@ -155,8 +158,9 @@ static bool had_half(const struct script *script)
 	return script->opened - script->adopted >= script->files - script->opened;
 }
 
-/* Tells whether the next epoch can keep samples of the script's epoch: this is the running one, and
- * the next epoch has the same set of samples and no saved order. Fed jobs keep no samples. */
+/* Tells whether the next epoch can keep samples of the script's epoch. The script's epoch must be
+ * the running one, and its order in memory. The next epoch must have the same set of samples, and
+ * no saved order. Fed jobs keep no samples. */
 static bool can_keep(const struct opener *opener)
 {
 	const struct epochs *epochs = opener->epochs;
@@ -168,9 +172,11 @@ static bool can_keep(const struct opener *opener)
 	       known_bound(epochs, running->number + 1) == 0;
 }
 
-/* Tells whether an open of the file ends a run that has all files (see the head of current.c). If
- * there are few files, if the next epoch can't keep samples, or if another script may begin the
- * next epoch first, only the run's first J files (n_hedged) do not end the run. */
+/* Tells whether an open of the file begins another pass, because a run has had all files (see the
+ * head of current.c). Files that the run opened first, here 9/16 of all, do not begin a pass; nor
+ * do kept files. But if there are few files, if the next epoch can't keep samples, or if another
+ * script may begin the next epoch first, only the run's first J files (n_hedged) do not begin a
+ * pass. */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -187,8 +193,9 @@ static bool ends_whole(const struct opener *opener)
 	return mark - script->first > first;
 }
 
-/* Tells whether each rank has opened its part of the files, so that the pass is over. The first
- * files of the epoch do not end it: the ranks may only have looked at them. */
+/* Tells whether each rank has opened its part of the files, so that the pass is over. An open of
+ * one of the epoch's first files does not end the pass, because the ranks may only have looked at
+ * these files. */
 static bool had_parts(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -223,8 +230,8 @@ static bool goes_back(const struct opener *opener)
 	return opener->file == worker->file && script->whole > 0;
 }
 
-/* Tells whether a thread opens its last file again. If there are many files, such an open hardly
- * ever begins a pass. */
+/* Tells whether the thread opens its last file again, and there are so many files that such an open
+ * hardly ever begins a pass. */
 static bool opens_last_again(const struct opener *opener)
 {
 	const struct worker *worker = opener->worker;
@@ -272,8 +279,9 @@ static bool opens_again(const struct opener *opener)
 	enum file_kind kind = opener->request->label && !opener->request->images;
 	if (!worker || worker->file != opener->file)
 		return false;
-	/* If the epoch's order is saved and each file has one position, the earlier open has bound
-	 * it, unless the reader gave up (lost). */
+	/* If each file has one position, the thread's earlier open of this file has bound the
+	 * position, unless the reader gave up (lost). So an epoch whose order is saved can give the
+	 * file. */
 	bool saved = opener->epochs->config.file == 1 && !opener->request->lost &&
 		     epochs_state(opener->epochs, worker->epoch) == EPOCH_SAVED;
 	if (!saved && !can_give(opener->epochs, worker->epoch, opener->request))
@@ -316,9 +324,9 @@ static struct choice catch_up(const struct opener *opener)
 	return noticed(epoch, OPENED_BEHIND, is_told ? NOTICE_SCRIPTS : NOTICES);
 }
 
-/* Tells whether the script's pass goes on in the next epoch, which others have begun, so that it
- * has not kept the files of this pass. If nobody knows where the pass of several ranks ends, the
- * pass counts as going on. */
+/* Tells whether the script loses files: its pass goes on in the next epoch, but another script has
+ * begun that epoch, and so the epoch has not kept the files of this pass. If several ranks read,
+ * and nobody knows where their pass ends, the pass counts as going on. */
 static bool loses_files(const struct opener *opener)
 {
 	const struct current *current = &opener->epochs->current;
@@ -489,8 +497,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if its last recorded open is one of the same file, the
- * resent request has made it. */
+/* A thread waits for one open at a time. So if the thread's last recorded open is an open of the
+ * same file, it was recorded for the request that is now resent. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

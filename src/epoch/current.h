@@ -29,8 +29,9 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define FEW_MOST 16
 #define LOOKED_AT 1024 /* largest number of files whose opens misuse.c compares */
 
-/* The ways in which a training's sampler makes the parts of all ranks equally large: it repeats
- * files (PADS), or leaves files out (DROPS). See script_ranks.c. */
+/* The ways in which a training's sampler divides the files into equal parts, one for each rank, if
+ * the number of files is no multiple of the number of ranks: PADS repeats files, DROPS leaves files
+ * out. See script_ranks.c. */
 enum division { PADS, DROPS, DIVISIONS };
 
 /* An open by a rank that has already opened all files of its part of the pass (script_ranks.c). The
@@ -38,7 +39,7 @@ enum division { PADS, DROPS, DIVISIONS };
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	/* number of opens that the rank had made in the pass before this open */
+	/* number of opens that the rank has made in the same pass before this one */
 	uint32_t count;
 	/* number of this open among the script's counted opens, from 1 on */
 	uint32_t mark;
@@ -54,8 +55,8 @@ struct beyond {
  */
 struct script {
 	uint64_t id;
-	/* since: value of current.opened at the script's first open. used: its value at
-	 * the script's last open. */
+	/* since: value of current.opened at the script's first open.
+	 * used: value of current.opened at the script's last open. */
 	uint64_t since, used;
 	/* time of the script's last open; 0 if that was before a restart of the daemon */
 	uint64_t used_ns;
@@ -72,35 +73,40 @@ struct script {
 	 * (misuse.c) */
 	uint32_t *seen;
 	uint32_t opens; /* number of the script's counted opens so far */
-	/* begun: number of counted opens before this epoch, to which the last opens of kept files
-	 * belong. begun_before: the same number for the previous epoch. A file that a late worker
-	 * opens gets the mark `begun`, so it counts as opened in the previous epoch. */
+	/* begun: number of counted opens before this epoch. The last opens of kept files belong to
+	 * this epoch: a file was opened or kept in this epoch if its mark is larger than `begun`. A
+	 * file that a late worker opens gets the mark `begun`, and so counts as opened in the
+	 * previous epoch.
+	 * begun_before: the value of `begun` in the previous epoch. */
 	uint32_t begun, begun_before;
 	/* number of counted opens before the run */
 	uint32_t run;
-	/* A file gets a new mark if a thread opens it again, and this open may begin a pass
-	 * (note_again). doubted: the last mark that was given in this way; 0: none. */
+	/* If a thread opens a file again, and this open may begin a pass, the file gets a new mark,
+	 * although the open is not counted (note_again). doubted: the last mark that was given in
+	 * this way; 0: none. */
 	uint32_t doubted;
 	uint32_t turned;  /* value of `opens` when the script turned last */
 	uint32_t opened;  /* number of files that were opened or kept in this epoch */
 	uint32_t adopted; /* number of files that this epoch has kept */
 	uint32_t left;	  /* number of files that the previous epoch did not give */
-	/* This epoch's first run that had all files: it began after `first` counted opens, and had
-	 * all files after `whole` counted opens. whole = 0: no run has had all files yet. */
+	/* This epoch's first run that had all files.
+	 * first: number of counted opens before this run.
+	 * whole: number of counted opens after which the run had all files; 0: no run has had all
+	 * files yet. */
 	uint32_t first, whole;
-	/* A streak is a row of opens of different files that begins anew when a file occurs twice.
-	 * (A run then loses only its first opens.) streak_begun: number of counted opens before
-	 * the present streak. */
+	/* A streak is a row of opens of different files. When a file occurs twice, the streak ends,
+	 * and another one begins. (A run, in contrast, goes on with the opens after the earlier
+	 * open of this file.) streak_begun: number of counted opens before the present streak. */
 	uint32_t streak_begun;
-	/* numbers of files in the present streak that this epoch had already given (streak), or
-	 * gave for the first time (fresh) */
+	/* streak: how many files of the present streak this epoch had already given before.
+	 * fresh: how many files of the present streak this epoch gave for the first time. */
 	uint32_t streak, fresh;
 	/* value of `opens` when the script last opened a file that was new in this epoch */
 	uint32_t newest;
 	/* number of streaks that have ended in the epoch */
 	uint32_t streaks;
-	/* number of counted opens up to the end of the epoch's last streak with more than a quarter
-	 * of the files; if there was none, `begun` */
+	/* number of counted opens up to the end of the epoch's last long streak, one of more than a
+	 * quarter of all files; `begun` if no long streak has ended */
 	uint32_t rows_begun;
 	/* number of the script's ranks at the script's last counted open */
 	uint32_t n_ranks;
@@ -110,31 +116,36 @@ struct script {
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
-	/* the opens by ranks that had already opened a part of the division DROPS, in order */
+	/* the opens by ranks that had already opened as many files as a part of the division DROPS
+	 * has; in the order of opening */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
-	/* numbers of opens in this epoch by threads whose last file was an earlier one (up), or a
-	 * later one (down) */
+	/* up: how often in this epoch a thread has gone on to a file with a higher number.
+	 * down: how often in this epoch a thread has gone back to a file with a lower number. */
 	uint32_t up, down;
 	/* A step is the distance from the last file of a worker's batch to the first file of its
-	 * next batch. last_step: the newest distance that was not seen before; it becomes `step` if
-	 * a worker makes it again. */
+	 * next batch.
+	 * last_step: the newest distance that was not known as a step. If a worker makes this
+	 * distance again, it is a step, and becomes `step`. */
 	uint32_t step, last_step;
 	uint32_t batch; /* files in a batch, as found at the last turn; 0: not known */
-	/* An odd step has a length that was not seen before. odd: number of the counted open that
-	 * made the last one. odds: number of odd steps in the epoch. */
+	/* A distance forward is odd while it is not known as a step.
+	 * odd: number of the counted open that has made the last odd distance; 0: none.
+	 * odds: number of odd distances in the epoch. */
 	uint32_t odd, odds;
 	bool was_in_order; /* the previous epoch's files were opened in the order of names */
-	/* numbers of labels that threads which open only labels have opened, in this epoch and in
-	 * the previous one */
+	/* labels: how many opens of labels the script has made in this epoch, in threads that open
+	 * only labels.
+	 * labels_before: the same for the previous epoch. */
 	uint32_t labels, labels_before;
-	/* largest number of opens of one file in a row by one thread */
+	/* The most opens that a thread has made of a file before it opened another file. */
 	uint32_t habit[FILE_KINDS];
 	bool labels_after;     /* a thread has opened an image, and then its label */
 	bool labels_of_images; /* a thread opens both images and their labels */
-	bool labels_first; /* a thread has opened a label before another one its image */
-	/* the script's epoch was over before its first turn, so it joined the running epoch
-	 * (OPENED_BEHIND); until the next turn */
+	/* a thread has opened a label, and later another thread the label's image */
+	bool labels_first;
+	/* The script's epoch was over before the script's first turn, so the script has joined the
+	 * running epoch (OPENED_BEHIND). Set until the next turn. */
 	bool behind;
 };
 
@@ -156,11 +167,14 @@ struct worker {
 	uint32_t rank;
 	/* the worker's last file and its epoch */
 	uint32_t file, epoch;
-	/* A worker's row is a series of opens of ascending files. began: number of the script's
-	 * counted opens before the present row. last: their number up to the worker's last one. */
+	/* A worker's row is a series of opens of ascending files.
+	 * began: number of the script's counted opens before the worker's present row.
+	 * last: number of the script's counted opens up to the worker's last counted open.
+	 * row_began: the value of `began` when the worker last went back: opened a file that does
+	 * not come after the worker's previous file. */
 	uint32_t began, last;
 	uint32_t row_began;
-	/* the worker's last file that did not come after its previous file; else its first file */
+	/* the first file of the worker's present series of ascending files */
 	uint32_t start;
 	/* number of files in the present batch: each is the next one after the file before it */
 	uint32_t batch;
@@ -168,15 +182,17 @@ struct worker {
 	uint32_t stays;		    /* how often `file` was opened in a row */
 	uint32_t habit[FILE_KINDS]; /* how often the previous file was opened */
 	bool images;		    /* the worker has opened images, not only labels */
-	/* `file` has a new mark, because the worker has opened it again (note_again) */
+	/* the worker has opened `file` again, and `file` has got a new mark for this
+	 * (note_again) */
 	bool doubted;
-	/* the last open, of a label, was not counted, so the next open of its image will be */
+	/* The worker's last open, an open of a label, was not counted. So if the worker opens the
+	 * label's image next, this open is counted. */
 	bool is_owed;
-	/* the file at which the worker has only looked (OPENED_LOOKED; NO_FILE: none), and the
-	 * script's turns at that time */
+	/* looked: the file at which the worker has only looked (OPENED_LOOKED); NO_FILE: none.
+	 * looked_turns: the script's `turns` when the worker looked at this file. */
 	uint32_t looked, looked_turns;
 	bool late; /* the worker has opened no file of the script's epoch since the turn */
-	/* 1 + the script's turns when the worker last opened a file within the rank's part of a
+	/* 1 + the script's `turns` when the worker last opened a file within its rank's part of a
 	 * pass; 0: never */
 	uint32_t pass;
 };
@@ -184,8 +200,10 @@ struct worker {
 struct current {
 	uint64_t opened; /* number of recorded opens since the job was added */
 	uint64_t begun;	 /* value of `opened` when the running epoch began */
-	/* went_back: the job went back to a point in the epoch before_epoch, at which n_before
-	 * files had been read. A new script goes on with the other files. */
+	/* went_back: the job has gone back to an earlier point of its progress, in the epoch
+	 * before_epoch.
+	 * n_before: number of this epoch's files that had been read at this point. A new script
+	 * goes on with the other files. */
 	bool went_back;
 	uint32_t before_epoch, n_before;
 	uint8_t *before; /* a bit for each file that had been read; NULL: none */
@@ -203,7 +221,8 @@ struct choice {
 
 /* --- current.c --- */
 
-/* Tells whether the engine chose the epoch of a resent request before the restart: *ret. */
+/* Tells whether the engine had chosen an epoch for a resent request before the restart, and stores
+ * this epoch in *ret. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret);
 struct choice current_choose(
@@ -220,8 +239,8 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
  * files, with this file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
-/* Returns the number of counted opens before the script's last pass, or a smaller number: passes of
- * several workers may overlap. */
+/* Returns N: the script's last pass has begun after its first N counted opens, or later. N is
+ * rather too small than too large, because the passes of several workers may overlap. */
 uint32_t since_run(const struct script *script);
 /* Returns the least number J such that J given files come last in a random order of all files with
  * a chance below one in a million. If there are few files, returns an eighth of them. */
@@ -230,7 +249,7 @@ uint32_t n_hedged(const struct script *script);
 /* --- reading.c --- */
 
 /* Tells whether a script other than the request's reads current/, and has opened at least two
- * files. Then no open in the next epoch's directory epoch-NNNN/ may begin this epoch. */
+ * files. In this case the next epoch must not begin by an open in its directory epoch-NNNN/. */
 bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script still reads the draining epoch. */
@@ -268,7 +287,7 @@ must_check int current_note(struct epochs *epochs, const struct record *opened);
 
 uint32_t n_files(const struct epochs *epochs, uint32_t epoch);
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
-/* These return an index in current->scripts, ranks or workers, or NOBODY. */
+/* The three functions return an index in current->scripts, ranks or workers; NOBODY: not found. */
 uint32_t script_place(const struct current *current, uint64_t id);
 uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
@@ -288,9 +307,11 @@ bool is_new_image(
 bool is_whole(const struct script *script);
 /* Tells whether the script's threads open files in the order of their names. */
 bool is_in_order(const struct script *script);
-/* Returns the index in current.workers of the rank's thread whose last file is `file`, and which
- * has not opened its label (label = true), or which opens only labels (label = false). NOBODY:
- * there is no such thread. */
+/* Finds the other thread if two threads of a rank open the image and the label of the same files.
+ * label = true: finds the thread that has opened the image of `file`, but not the label. label =
+ * false: finds the thread that has opened the label of `file`, and opens only labels. Returns the
+ * thread's index in current.workers. NOBODY: there is no such thread, or it has opened another file
+ * since, or no file for long (RECENT_OPENS). */
 uint32_t other_half(
 	const struct current *current, uint32_t rank, uint32_t file, bool label);
 /* Tells whether the open is that of a label, by a thread that opens no images. worker: NULL if the
@@ -308,16 +329,18 @@ uint32_t files_of_part(
 /* Returns the division in which each rank has opened its whole part, so that the pass is over.
  * DIVISIONS: there is no such division. */
 enum division division_over(const struct current *current, const struct script *script);
-/* Returns N: the files that the script has opened after its first N counted opens may belong to the
- * next pass. division: the division in which the present pass is over. */
+/* Returns N: the files that the script has opened after its first N counted opens are those which
+ * may belong to the next pass. division: the division in which the present pass is over. */
 uint32_t division_since(const struct script *script, enum division division);
-/* Returns the next entry of script->beyond, from index *i on, whose rank had already opened a part
- * of the division, and sets *i to the index after it. NULL: there is none. */
+/* Searches script->beyond, from index *i on, for an open by a rank that had already opened as many
+ * files as a part of the division has. Returns this entry, and sets *i to the index after it. NULL:
+ * there is none. */
 const struct beyond *next_beyond(
 	const struct script *script, enum division division, uint32_t *i);
-/* Begins the next pass of the ranks. over: the division in which the last pass is over; opens
- * beyond its parts are counted in the new pass. DIVISIONS: the engine does not know where the new
- * pass begins, so it refutes both divisions if there are several ranks. */
+/* Begins the next pass of the ranks. over: the division in which the last pass is over. Opens by
+ * ranks that had already opened their parts in this division are counted in the new pass.
+ * DIVISIONS: the engine does not know where the new pass has begun. Then both divisions are refuted
+ * if there are several ranks, because the ranks' counts of opens do not begin with the pass. */
 void begin_parts(struct current *current, struct script *script, enum division over);
 void note_beyond(struct script *script, const struct beyond *beyond);
 void note_rank(struct current *current, struct script *script, struct rank *rank,

@@ -49,7 +49,8 @@ int disk_sync_directory(const char *directory, const char *place)
 	return err;
 }
 
-/* Accepts a number as this program writes it: four digits, or more without a leading 0. */
+/* Tells whether `name` is <prefix>NNNN<suffix>, and stores the number in *ret. NNNN must have four
+ * digits, or more without a leading 0, as joaderfs writes numbers. */
 static bool parse_name(
 	const char *name, const char *prefix, const char *suffix, uint32_t *ret)
 {

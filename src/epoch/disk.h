@@ -18,7 +18,8 @@ int disk_cant(const char *path, const char *what, int err);
 /* Opens a file for reading; follows no link. Returns NULL and sets errno on errors. */
 FILE *disk_fopen(const char *path);
 
-/* Brings data to the disk (fdatasync). place: as in disk_write. */
+/* Brings the file's data to the disk (fdatasync). place: the name of this place for fault
+ * injection, as in disk_write (base/disk_io.h). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 

@@ -32,7 +32,8 @@ struct pin *epoch_pin(const struct epoch *epoch, uint32_t position)
 	return NULL;
 }
 
-/* Doubles the number of hash chains; if there is no memory, the chains become longer instead. */
+/* Doubles the number of hash chains. If there is no memory, their number stays, and the chains grow
+ * longer. */
 static void add_chains(struct epoch *epoch)
 {
 	struct pin *pin;

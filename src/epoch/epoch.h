@@ -32,8 +32,8 @@
  *                 +--> ANSWER (bound already)          RECORD, ANSWER <---+
  *            epochs_released ----> RECORD, END
  *
- *  Owns: the epochs and pins. Requests belong to the caller, and stay valid until they are answered
- *        or cancelled.
+ *  Owns: the epochs and pins. Requests belong to the caller, which must keep them until they are
+ *        answered or cancelled.
  *  Threads: the caller serialises the calls.
  *  Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
  *  Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds the
@@ -58,8 +58,9 @@ struct epoch_set {
 	const roaring_bitmap_t *selection;
 	const sample_id *fixed; /* samples by position; NULL: `selection`, ascending */
 	uint32_t positions;	/* number of positions of an epoch */
-	/* equal in sets whose files have the same names; a request has the number of the set in
-	 * which its file name was looked up */
+	/* A number for the names of the set's files: it is equal in sets whose files have the same
+	 * names. A request has the number of the set in which the name of its file was looked
+	 * up. */
 	uint32_t names;
 	void *owner; /* the caller's pointer; epochs_pins_of compares it */
 	/* private to the engine */
@@ -88,8 +89,8 @@ must_check int epochs_new(const struct epochs_config *config, struct epochs **re
 /* The caller has called epochs_leave before, so that the engine has no pins. */
 void epochs_free(struct epochs **epochs);
 
-/* Gives another set of samples to the epochs from `first` on, none of which has begun. The set
- * stays valid until epochs_drop_set returns it. */
+/* Gives another set of samples to the epochs from `first` on, none of which has begun. The caller
+ * must not free the set before epochs_drop_set returns it. */
 void epochs_use_set(struct epochs *epochs, uint32_t first, struct epoch_set *set);
 /* Returns the first epoch after all that have begun or have an order in a file. */
 uint32_t epochs_first_new(const struct epochs *epochs);
@@ -286,7 +287,8 @@ must_check int epochs_had(
  * -EEXIST: the epoch has kept the sample or position from the previous epoch. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
-/* Notes a position that an epoch's saved order leaves out, if there is memory. */
+/* Tells the engine that the saved order of an epoch leaves the position out. If there is no memory,
+ * the engine does not note this. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Notes that a reader has got the bytes of the position's sample. Returns true if the sample is
@@ -369,7 +371,8 @@ void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the first live epoch after `after` (UINT32_MAX: of all); UINT32_MAX: there is none. */
+/* Returns the number of the first live epoch after epoch `after`, or of the first one of all if
+ * `after` is UINT32_MAX. Returns UINT32_MAX if there is no such epoch. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and takes over

@@ -45,11 +45,12 @@ struct epoch {
 	uint32_t consumed;
 	uint64_t reads_hash;
 	uint32_t first_unread; /* all positions before this one are consumed */
-	/* all positions before this one are bound; counted only by epochs_had */
+	/* All positions before this one are bound. Only epochs_had brings this number up to
+	 * date. */
 	uint32_t first_unbound;
 	uint32_t read_end; /* no position from this one on is consumed */
-	/* value of epochs->running->bound when a file of this epoch was last opened;
-	 * valid while the epoch drains */
+	/* The value of epochs->running->bound when a file of this epoch was last opened. Used only
+	 * while the epoch drains. */
 	uint32_t read_at;
 	bool over;
 	bool saving; /* EFFECT_SAVE was demanded */
@@ -81,8 +82,9 @@ struct adopting {
 	/* index in current.scripts of the script that has begun the epoch */
 	uint32_t script;
 	uint32_t from;
-	/* files: numbers of the n_files files whose samples are kept; owned. next:
-	 * number of positions of these files that adopt_some has already dealt with */
+	/* files: the numbers of the n_files files whose samples are kept. The engine frees the
+	 * array.
+	 * next: how many positions of these files adopt_some has already dealt with. */
 	uint32_t *files, n_files, next;
 	uint32_t beyond; /* index of the next entry of script.beyond to record */
 	struct record opened;
@@ -107,8 +109,10 @@ struct epochs {
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
 	/* a script still read the draining epoch when a file was last opened */
 	bool drains_on;
-	/* Values of a fed job. drained: 1 + the number of consumed positions of the
-	 * draining epoch. drained_ns: the time since which `drained` has not changed. */
+	/* Two fields for fed jobs, used while an epoch drains.
+	 * drained: 1 + the number of the draining epoch's consumed positions when is_stranded last
+	 * looked; 0: it has not looked yet.
+	 * drained_ns: the time since which `drained` has not changed. */
 	uint32_t drained;
 	uint64_t drained_ns;
 	struct current current;
@@ -119,8 +123,8 @@ struct epochs {
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
-	/* epochs that have an order in a file, but have not begun, or not since the
-	 * job went back */
+	/* epochs that have an order in a file, and have not begun, or have not begun again since
+	 * the job went back */
 	struct epochs_order_file *known;
 	size_t n_known;
 	bool held; /* opens wait until the job has gone back */
@@ -135,7 +139,7 @@ struct epochs {
 	uint64_t last_read_ns;
 	uint64_t needed;   /* samples that streams have yet to draw */
 	uint32_t pins;	   /* pinned samples, queued or bound */
-	struct pins spare; /* memory for later bindings' pins */
+	struct pins spare; /* unused pins: memory for the pins of later bindings */
 };
 
 static inline struct effect *effect_add(struct effects *effects, enum effect_kind kind)
@@ -218,7 +222,8 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 /* --- skip.c --- */
 
 /* Finds the positions that the epoch leaves out: their bindings have the mark SERVED_SKIPPED.
- * begins: the epoch's bindings were just loaded, so these positions are marked as consumed. */
+ * begins: the epoch begins with bindings that were just loaded. Then these positions are also
+ * marked as consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
 /* Forgets the left-out positions of epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);
@@ -257,11 +262,13 @@ void epoch_load(struct epoch *epoch, struct effects *effects);
  * set, the previous epoch must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
-/* Returns NULL if there is no unused pin. */
+/* Removes a pin from epochs->spare, and returns it, so that its memory is used again. NULL: there
+ * is none. */
 struct pin *epoch_take_spare(struct epochs *epochs);
 /* Returns NULL if the position has no pin. */
 struct pin *epoch_pin(const struct epoch *epoch, uint32_t position);
-/* Adds the pin of the position that was bound last. Unpins the sample if there is no memory. */
+/* Adds a pin for the position that was bound last, whose sample the engine's caller has pinned. If
+ * there is no memory for the pin, unpins the sample (EFFECT_UNPIN). */
 void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,

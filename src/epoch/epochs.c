@@ -83,7 +83,8 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects)
 	epoch_save(epochs, draining, effects);
 }
 
-/* The previous epoch's stream ends. A slow worker's open of an unbound position makes it again. */
+/* If the previous epoch drains, its stream ends. The previous epoch gets another stream if a slow
+ * worker opens one of its unbound positions. */
 int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
@@ -185,7 +186,8 @@ int epochs_had(
 	return 0;
 }
 
-/* Returns NULL if the pin was dropped, because nothing needs it any more. */
+/* Notes that a reader has closed the file. Drops the pin if no reader has the file open any more,
+ * and the epoch is over or the job is parked. Then returns NULL, otherwise the pin. */
 static struct pin *close_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects)
 {

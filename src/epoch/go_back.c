@@ -40,8 +40,8 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether an epoch with an order in a file has begun: it is in memory, or earlier than the
- * running epoch. If it has also ended, notes its order as saved. */
+/* Tells whether an epoch with an order in a file has begun: it is in memory, or comes before the
+ * running epoch. If this epoch has ended, too, notes that its order is saved. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);
@@ -152,8 +152,8 @@ static int check_sample(const struct epochs *epochs, const struct epoch *epoch,
 	return 0;
 }
 
-/* Checks that bound samples are the job's, and bound once. Sets a bit in `ret` for each
- * position. */
+/* Checks that each bound sample is one of the job's, and is bound only once. Sets the bit in `ret`
+ * of each bound position. */
 static int check_samples(const struct epochs *epochs, const struct epoch *epoch,
 	uint8_t *ret, const char **ret_reason)
 {
@@ -397,7 +397,8 @@ void epochs_place(const struct epochs *epochs, struct epochs_place *ret)
 		ret->draining = point_of(epochs->draining);
 }
 
-/* The most positions that epochs_read_runs looks at: far more than after reads in file order. */
+/* The most positions that epochs_read_runs looks at. There are far fewer to look at if files are
+ * read in order. */
 #define MOST_SEARCHED 65536
 
 uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t number, struct run *ret,

@@ -46,7 +46,8 @@ static int failed_to_sync(struct journal *journal)
 	return journal->sync_error;
 }
 
-/* Keeps the error for later syncs: the kernel may have dropped the data that it could not write. */
+/* Stores the error of a sync, and logs it. Later syncs of the segment return this error, too: the
+ * kernel may have dropped the data that it could not write, and a later sync would not notice. */
 static void note_not_synced(struct journal *journal, uint32_t epoch, int err)
 {
 	log_not_synced(journal, epoch, err);
@@ -84,8 +85,9 @@ static void sync_before(struct journal *journal)
 		note_not_synced(journal, journal->file, err);
 }
 
-/* Creates a segment's file under another name, and renames it, so that no file with a segment's
- * name holds bytes of an older one. *ret_unsynced: -errno if the disk may lack the file. */
+/* Creates a segment's file. Writes the bytes to a file of another name first, and then renames it:
+ * so a file with the segment's name always has the bytes of this segment, and never those of an
+ * older file. *ret_unsynced: -errno if the disk may lack the file. */
 static int create_segment(const char *path, const char *beside, const void *bytes,
 	size_t n, int *ret, int *ret_unsynced)
 {
@@ -343,7 +345,8 @@ void journal_forget(struct journal *journal, uint32_t epoch)
 		if (end > journal->file_lag && epoch < end - journal->file_lag)
 			end = epoch + journal->file_lag;
 	}
-	/* a power failure must not lose later segments in addition to the removed ones */
+	/* The later segments must be on the disk before the earlier ones are removed. Otherwise a
+	 * power failure could lose all of them. */
 	if (first >= end || journal_sync(journal) != 0)
 		return;
 	for (uint32_t i = first; i < end; i++)

@@ -89,12 +89,14 @@ static void lose(struct journal *journal, uint32_t epoch)
 		journal->directory, epoch);
 }
 
-/* Tells whether the record ends its epoch, and can be replayed after lost records of this epoch. */
+/* Tells whether the record ends its epoch (ENDED or LET_GO), and a replay accepts it even if
+ * earlier records of this epoch are missing. */
 static bool is_end(const struct loss *loss, const struct record *record)
 {
 	bool last = record->epoch + 1 == loss->known_below;
 	if (record->kind == RECORD_LET_GO)
-		/* this epoch does not drain in the journal, which lacks the next epoch's BEGUN */
+		/* The journal lacks the next epoch's BEGUN. So in a replay this epoch does not
+		 * drain, and can't be let go. */
 		return !(loss->begun && last);
 	return record->kind == RECORD_ENDED;
 }
@@ -130,7 +132,8 @@ static size_t encode_owed(const struct journal *journal, struct disk_record *ret
 	return n * sizeof(*ret);
 }
 
-/* Returns the least number of the next segment: numbers ascend even if the job goes back. */
+/* Returns the least number that the next segment may have. The numbers of segments ascend, even if
+ * the job goes back to an earlier epoch. */
 static uint32_t number_after(const struct journal *journal)
 {
 	return journal->begun ? journal->epoch + journal->lag + 1 : 0;

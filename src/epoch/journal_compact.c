@@ -33,7 +33,7 @@
  */
 
 #define BLOCK_RECORDS 4096
-#define OPENS_KEPT 4	/* opens of each script that stay, for each position */
+#define OPENS_KEPT 4	/* opens of a script that stay, for each position of the epoch */
 #define SCRIPTS_KEPT 32 /* scripts whose opens stay: twice as many as an engine knows */
 #define LONG_POSITION (16 * sizeof(struct disk_record))
 
@@ -47,7 +47,7 @@ struct script_opens {
 
 /* A reader (a thread) that has a number in the segment. */
 struct told {
-	uint32_t number; /* first, for compare_u32 */
+	uint32_t number; /* the first member, because compare_u32 compares it */
 	bool needed;
 	struct script_opens *script;
 	/* number of the reader's last open among its script's opens, from 1 on; 0: no open */
@@ -202,8 +202,8 @@ static int count(struct compaction *compaction, const struct disk_record *record
 	return 0;
 }
 
-/* Returns a number that is larger, the longer an engine would remember the script. Engines first
- * forget scripts that have opened few files, or no file for long. */
+/* Returns a number that tells how long an engine would remember the script; it is larger for a
+ * longer time. Engines first forget scripts that have opened few files, or no file for long. */
 static uint64_t known_until(
 	const struct compaction *compaction, const struct script_opens *script)
 {

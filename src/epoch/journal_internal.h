@@ -44,7 +44,9 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	uint8_t detail;	   /* served, rolls or drains; OPENED: how, DETAIL_LABEL */
+	/* BOUND: served; BEGUN: rolls; RESTORED: drains; OPENED: how and DETAIL_LABEL; READER:
+	 * which number it has (READER_...) */
+	uint8_t detail;
 	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
 	uint32_t position; /* RESTORED: the number of consumed positions */
 	/* BOUND: sample; OPENED: the reader's number; BEGUN, RESTORED: number of bindings in the
@@ -55,10 +57,10 @@ struct disk_record {
 _Static_assert(sizeof(struct disk_head) == 64, "no holes");
 _Static_assert(sizeof(struct disk_record) == 16, "no holes");
 
-/* A READER has in its bytes 8 to 15 one number of a struct reader; its detail tells whether of a
- * script, a rank or a thread. Three READERs, the thread's last, describe a reader; the segment's
- * readers are numbered from 1 on, and an OPENED refers to such a number. A SEGMENT occurs only in
- * memory, before the head and the BEGUN of a segment. */
+/* A READER has one of the three numbers of a struct reader in its bytes 8 to 15; its `detail` tells
+ * which. Three READERs describe a reader: script, rank, and last the thread. The readers of a
+ * segment are numbered from 1 on, and an OPENED refers to a reader by this number. A SEGMENT occurs
+ * only in memory, before the head and the BEGUN of a segment. */
 enum { RECORD_READER = 64, RECORD_SEGMENT = 255 };
 enum { READER_THREAD, READER_RANK, READER_SCRIPT, READER_PARTS };
 /* SKIPPED: the next `value` numbers of readers are not used. SEAM: see journal_compact.c. */
@@ -67,7 +69,8 @@ enum { READER_SKIPPED = 64, READER_SEAM };
 #define DETAIL_LABEL 0x80
 
 uint32_t record_checksum(const struct disk_record *record, uint32_t before);
-/* segment: the segment's first epoch. number: number of the record's reader; 0: no reader */
+/* segment: the first epoch of the segment to which the record belongs. number: the number of the
+ * record's reader in this segment; 0: no reader. */
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number);
 struct disk_record record_encode_reader(uint64_t id, uint8_t part);
@@ -207,10 +210,11 @@ struct journal {
 	pthread_cond_t changed;
 	uint64_t written; /* (lock) appended bytes that are in the file */
 	uint64_t synced;  /* (lock) appended bytes on the disk */
-	/* (lock) number of files created so far; entered: of those whose names are on the disk */
+	/* (lock) created: number of files created so far. entered: number of these files whose
+	 * names are on the disk. */
 	uint32_t created, entered;
 	uint32_t first; /* (lock) number of the oldest segment */
-	/* (lock) lag of the segment `file`: an epoch's segment has the number epoch + file_lag */
+	/* (lock) the number of the segment `file` minus its first epoch */
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */
@@ -223,8 +227,9 @@ struct journal {
 	int sync_error;	   /* (lock) of a sync since the segment began; 0: none */
 	uint64_t retry_ns; /* (lock) no thread writes before; 0: any time */
 
-	/* only for the thread that writes (`busy`). Other threads may read fd and file under the
-	 * lock, because the writing thread changes these two only under it */
+	/* used only by the thread that writes (`busy`). Other threads may read `fd` and `file`
+	 * under the lock, because the writing thread changes `fd` and `file` only under the
+	 * lock. */
 	struct record_buffer *writing;
 	uint32_t checksum; /* checksum of the last record */
 	int fd;
@@ -246,7 +251,8 @@ static inline bool buffer_make_room(struct record_buffer *buffer, size_t n)
 
 /* Tells whether the next record to write is a SEGMENT, which begins another file. */
 bool buffer_at_segment(const struct record_buffer *buffer);
-/* Returns where the records of the same file end: at a SEGMENT, or the buffer's end. */
+/* Returns the offset in the buffer at which the records for the present file end: the next SEGMENT,
+ * or the end of the buffer. */
 size_t buffer_run_end(const struct record_buffer *buffer);
 /* Sets the records' checksums. *checksum: the previous record's; on return, the last record's. */
 void buffer_seal(struct record_buffer *buffer, uint32_t *checksum);

@@ -14,13 +14,13 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A journal is read heads first (journal_heads.c), then record by record. A file only changes when
- * all records before its damaged end are valid. */
+/* The heads of all segments are read first (journal_heads.c), then their records, one by one. No
+ * file is changed unless all records before the damaged end of the journal are valid. */
 
 #define BLOCK_RECORDS 4096
 
 struct numbered {
-	uint32_t number; /* first, for compare_u32 */
+	uint32_t number; /* the first member, because compare_u32 compares it */
 	struct reader is;
 };
 

@@ -5,8 +5,8 @@
 
 /* Answers questions about a script from what scripts.c has noted about its opens. */
 
-/* The order in the previous epoch counts until a script has made so many steps in this one, or a
- * quarter as many as there are files. */
+/* Until a script has made this many steps in an epoch, or a quarter as many as there are files,
+ * is_in_order returns what it has found in the previous epoch. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

@@ -10,8 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head of an order is checked when the order is listed or its bindings are read; the checksum
- * of the rest, when the order is loaded, or order_bindings reads a small file's beginning. */
+/* The head of an order is checked when the order is listed, or when its bindings are read. The
+ * checksum of all other bytes is checked when the order is loaded, or when order_bindings reads the
+ * first bindings of a small file. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"

@@ -46,7 +46,8 @@ struct order_data {
 	uint32_t *samples, *log, *reads; /* `positions` words each */
 };
 
-/* Returns the hash of a sequence of reads. hash: its hash without the last read, `position`. */
+/* Returns the hash of a sequence of reads, which are consumed positions. position: the last read of
+ * the sequence. hash: the hash of the sequence without the last read. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 void order_data_free(struct order_data *data);

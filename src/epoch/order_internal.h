@@ -41,12 +41,14 @@ uint64_t order_samples_at(uint32_t position);
 uint64_t order_log_at(const struct order_head *head, uint32_t k);
 uint64_t order_bytes(const struct order_head *head);
 
-/* -EINVAL, logged: the order's head, at the offset, is incomplete, damaged or impossible. */
+/* Reads the head of the order that begins at the offset, and checks it. -EINVAL, logged: the head
+ * is incomplete, damaged or impossible. */
 must_check int order_read_head(
 	int fd, const char *name, uint64_t offset, struct order_head *ret);
 /* Reads n words at an offset of the file. -EINVAL, logged: the file is too short. */
 must_check int order_read_words(
 	int fd, const char *name, uint32_t *words, uint32_t n, uint64_t offset);
-/* Checks the bytes after an order's head. offset: the order's. -EINVAL, logged: bad checksum. */
+/* Compares the checksum of the bytes after an order's head. offset: where the order begins.
+ * -EINVAL, logged: the checksum is wrong. */
 must_check int order_check_content(
 	int fd, const char *name, uint64_t offset, const struct order_head *head);

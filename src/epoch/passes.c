@@ -68,8 +68,8 @@ static int add_tail(const struct passes *passes, uint64_t pass, roaring_bitmap_t
 	return 0;
 }
 
-/* Adds n samples of the pass's head or, if head = false, of its middle, after the first `skip`
- * samples there. before: the tail of the previous pass. */
+/* Adds n samples to *ret: samples of the pass's head or, if head = false, of its middle. The first
+ * `skip` samples of the head or middle are left out. before: the tail of the previous pass. */
 static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_t *before,
 	bool head, uint32_t skip, uint32_t n, roaring_bitmap_t *ret)
 {

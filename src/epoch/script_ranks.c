@@ -38,8 +38,9 @@
  * occur twice, so both divisions are refuted. Then the ranks keep their samples, which is exact.
  */
 
-/* Bits of script->parts besides those of the divisions. OF_FIRST: a worker has begun the pass with
- * the file. From number OWNER on: index of this worker's rank in current.ranks. */
+/* Bits of script->parts besides those of the divisions. The bit OF_FIRST: a worker has begun the
+ * pass with the file. The bits from number OWNER on: the index in current.ranks of this worker's
+ * rank. */
 enum { OF_FIRST = 1 << DIVISIONS, OWNER = DIVISIONS + 1 };
 static_assert(CURRENT_RANKS < 1 << (8 - OWNER), "a rank's place has five bits");
 

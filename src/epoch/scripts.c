@@ -10,8 +10,9 @@
  * replay of the records rebuilds them. If there are too many scripts, the engine forgets one that
  * has opened few files, or no file for long; it is a new script if it opens a file again. */
 
-/* The engine forgets the script whose last open is the oldest. For this comparison, each file that
- * a script has opened makes its last open younger by this many opens of the job. */
+/* The engine forgets the script whose last open is the oldest. But in this comparison the last open
+ * of a script counts as later by this many opens of the job for each file that the script has
+ * opened. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -24,8 +25,8 @@ void current_destroy(struct epochs *epochs)
 
 /* --- new scripts, ranks and workers -------------------------------------------------- */
 
-/* If the job went back to a point within the new script's epoch, marks the files that were read
- * before this point as opened by the script, which goes on with the other files. */
+/* Called for a new script. If the job has gone back to a point in the script's epoch, marks the
+ * files that were read before this point as opened. So the script goes on with the other files. */
 static void mark_before(const struct current *current, struct script *script)
 {
 	if (!current->before || current->before_epoch != script->epoch)
@@ -37,13 +38,15 @@ static void mark_before(const struct current *current, struct script *script)
 			last = file;
 		}
 	script->opened = script->adopted = script->opens;
-	/* if exactly the first files were read, they count as opened in order */
+	/* If the files that were read are the first files of the epoch, they were probably read in
+	 * order. Then `up` counts a step forward for each of them but the first. */
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
-/* Marks the files that the epoch has kept as opened by the script, in a replay of a journal that
- * begins with this epoch, and so lacks these opens of the pass that goes on. At this time only kept
- * files are bound. */
+/* Called for a new script that has begun the epoch by a turn. This happens in a replay of a journal
+ * that begins with this epoch, and so lacks the earlier opens of the script's pass, which goes on.
+ * Marks the files that the epoch has kept as opened, in the order in which they were bound. No
+ * other files are bound yet. */
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
@@ -56,7 +59,8 @@ static void mark_kept(const struct epochs *epochs, struct script *script)
 	script->opened = script->adopted = script->opens;
 }
 
-/* Gives the script marks for the files of the epoch's set, none of which is opened. -ENOMEM */
+/* Allocates the script's arrays for the files of the epoch's set. No file counts as opened.
+ * -ENOMEM */
 static int new_marks(const struct epochs *epochs, struct script *script, uint32_t epoch)
 {
 	uint32_t files = n_files(epochs, epoch);
@@ -91,8 +95,8 @@ static uint32_t place_for_script(const struct current *current)
 	return place;
 }
 
-/* Returns the index in current.scripts of the script that has made the open, and adds a new script.
- * NOBODY: no memory */
+/* Returns the index in current.scripts of the script that has made the open. Adds the script if the
+ * engine does not know it. NOBODY: no memory */
 static uint32_t get_script(struct epochs *epochs, const struct record *opened)
 {
 	struct current *current = &epochs->current;
@@ -156,8 +160,8 @@ static uint32_t get_worker(struct current *current, uint32_t rank, uint64_t id)
 
 /* --- an open ------------------------------------------------------------------------- */
 
-/* Returns the number of files in a batch of a DataLoader. It is known if a worker began its row
- * with the file that follows another worker's batch; else 0. */
+/* Returns the number of files in a batch of a DataLoader, or 0 if it is not known. It is known if a
+ * worker has begun its row with the file that follows another worker's batch. */
 static uint32_t batch_of(const struct current *current, const struct script *script)
 {
 	uint32_t batch = 0;
@@ -189,7 +193,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	/* for a new script, mark_kept has already marked the kept files */
+	/* A new script keeps all files that mark_kept or mark_before has marked, so since = 0. */
 	bool is_new = script->used == 0;
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)
@@ -234,8 +238,8 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 	return 0;
 }
 
-/* Notes the first run of an epoch that has all files. again: the open was not the first one of its
- * file in this epoch. */
+/* Notes that the script's run has all files, for the first time in this epoch. again: the run's
+ * last open was not the first one of its file in this epoch. */
 static void note_whole(struct script *script, bool again)
 {
 	if (script->whole > 0)
@@ -312,8 +316,9 @@ static bool is_turn(const struct script *script, const struct record *opened)
 	       opened->how == OPENED_KEEPS || opened->how == OPENED_JOINS;
 }
 
-/* Notes the distance from the worker's last file to this one. A new distance begins another row of
- * the worker. If it comes again, it is the step from batch to batch, with which a row goes on. */
+/* Notes the distance from the worker's last file to this one. A new distance begins another row. A
+ * distance that comes again is the step from batch to batch. A step begins no row: the row then
+ * also includes the opens before the first such step. */
 static void note_row(struct script *script, struct worker *worker, uint32_t file)
 {
 	bool back = worker->file == NO_FILE || file <= worker->file;
@@ -376,7 +381,8 @@ static void note_look(struct current *current, struct script *script, struct ran
 	script->used = rank->used = worker->used = ++current->opened;
 }
 
-/* Counts the process's last look if it now opens another file: then it reads files itself. */
+/* If a process has only looked at a file, and now opens another one, the process reads files
+ * itself. Then the look counts as an open. */
 static void count_look(struct epochs *epochs, struct script *script, struct rank *rank,
 	struct worker *worker, uint32_t file)
 {
@@ -416,8 +422,10 @@ static int note_moved(struct epochs *epochs, const struct record *opened, uint32
 	return 0;
 }
 
-/* Marks a file as opened just now (number of the last counted open) if its worker opens it again, and
- * has already opened it as often as its previous file: the open may be the first one of a pass. */
+/* Called when a worker opens its last file again, without a counted open. If the worker has already
+ * opened the file as often as its previous file, this open may be the first one of a pass. Then the
+ * file gets the mark of the script's last counted open, so it counts as opened just now, and the
+ * next turn keeps it. */
 static void note_again(struct script *script, struct worker *worker,
 	const struct record *opened, uint32_t file)
 {
@@ -459,12 +467,15 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
 	/* An open that began the epoch is counted even if its thread opens only labels: a replay
-	 * that begins with this epoch does not know such threads. */
+	 * that begins with this epoch does not know that the thread opens only labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* the image's label was opened several files earlier: labels are no longer counted */
+	/* The image's file already counts as opened: a thread that opens only labels has opened the
+	 * label several files before. So labels_first ends, and opens by threads that open only
+	 * labels are no longer counted. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
-	/* the thread opens the image after the label; the image is counted if the label was not */
+	/* The thread opens the label's image after the label. If the open of the label was not
+	 * counted (is_owed), the open of the image is. */
 	bool has_label = again && !opened->label && worker->file == file &&
 			 worker->row[FILE_LABEL] > 0 && worker->row[FILE_IMAGE] == 0;
 	bool is_first = has_label && worker->is_owed && opened->epoch == script->epoch;
@@ -483,7 +494,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	script->used_ns = epochs->last_read_ns;
 	script->ended = false;
 	note_worker(worker, script, opened, file);
-	if (other != NOBODY) /* both the image and the label of the file are opened now */
+	/* two threads have opened the file now, one its image, the other its label */
+	if (other != NOBODY)
 		worker->row[!opened->label] = 1;
 	return 0;
 }

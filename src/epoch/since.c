@@ -33,10 +33,10 @@ bool begins_row(const struct current *current, const struct script *script, uint
 	return false;
 }
 
-/* Returns N, if files are opened in order: of the script's counted opens, only those after the
- * first N may belong to the new pass. The last open of `file` and all rows that had begun by then
- * belong to the previous pass. If another row has begun after the last of these rows ended, all
- * opens after this end may belong to the new pass. */
+/* Returns the N of current_since if files are opened in order, and `file` is opened once more. The
+ * rows that had begun before the last open of `file` belong to the previous pass. N is the number
+ * of counted opens up to the last open of these rows, if another row has begun later. Otherwise no
+ * open belongs to the new pass yet, and N is script->opens. */
 static uint32_t since_rows(
 	const struct current *current, const struct script *script, uint32_t file)
 {
@@ -56,8 +56,8 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* If passes of several workers overlap, the pass began before the run, by at most as many opens as
- * the script has made since the run began. */
+/* If passes of several workers overlap, the last pass has begun before the run. The number of opens
+ * between the two beginnings is at most the number of opens since the run began. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =
@@ -66,8 +66,8 @@ uint32_t since_run(const struct script *script)
 	return since - script->begun > margin ? since - margin : script->begun;
 }
 
-/* Returns the N of current_since, but for files that got a new mark without a counted open
- * (note_again). */
+/* Returns the N of current_since, without regard to files that got a new mark although the open was
+ * not counted (note_again). */
 static uint32_t since_counted(const struct epochs *epochs, const struct worker *worker,
 	const struct record *opened)
 {

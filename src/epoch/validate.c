@@ -89,7 +89,8 @@ static void validate_stream(const struct epochs *epochs, const struct epoch *epo
 	ensure(epoch->bound + epoch->queue.length <= epoch->set->positions);
 }
 
-/* Checks that the script's run began in its epoch: the run's files hold different samples. */
+/* Checks that the script's run did not begin before its epoch, that the files which count as opened
+ * are counted right, and that the script has the epoch's set. */
 static void validate_script(const struct epochs *epochs, const struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);

@@ -54,10 +54,11 @@ struct round {
 	size_t m;
 	/* K: the streams from `first` to m - 1, which have no sample in this round yet */
 	size_t first;
-	/* S: the samples that this round has offered to all streams of K: exactly those that all
-	 * streams from `suffix` to m - 1 need. If suffix = first, S is empty. */
+	/* S: the samples that this round has offered to all streams of K. These are the samples
+	 * that all streams from `suffix` to m - 1 still had to draw before the round. If suffix =
+	 * first, S is empty. */
 	size_t suffix;
-	uint32_t size; /* |S|, if `counted` */
+	uint32_t size; /* the number of samples in S; not set unless `counted` */
 	bool counted;
 };
 
@@ -100,7 +101,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first: the foreseen one, if nothing was drawn since `foresee`. */
+/* Draws a uniform element of R_first, the set of stream number `first`. If `foresee` has drawn an
+ * element in advance, and nothing was drawn since, returns this element. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];
@@ -233,7 +235,8 @@ static void draw(struct sampler *sampler, size_t m)
 	sort(sampler);
 }
 
-/* Draws, with a copy of the random state, what the next draw_any draws if `stream` is first(K). */
+/* Draws in advance, with a copy of the random state. Returns the sample that the next draw_any will
+ * draw if `stream` is then first(K), the first stream of K. */
 static sample_id foresee(struct sampler *sampler, const struct sampler_stream *stream)
 {
 	struct sampler_foreseen *foreseen = &sampler->foreseen;

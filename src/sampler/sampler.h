@@ -54,7 +54,8 @@ must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /* A job joins in three steps, so that the caller need not hold its lock for long. */
 struct sampler_joining;
-/* First step, under the lock. The selection stays valid until sampler_joining_prepare returns. */
+/* First step, under the lock. The caller must not change or free the selection before
+ * sampler_joining_prepare returns. */
 must_check int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	const roaring_bitmap_t *selection, struct sampler_joining **ret);
 /* Second step, which takes long, without the lock. */
@@ -83,8 +84,8 @@ void sampler_coarsening_free(struct sampler_coarsening **coarsening); /* needs n
 void sampler_coarsen_all(struct sampler *sampler);
 
 /* Adds a stream for a job that has joined. remaining: the ids to draw, a subset of the job's
- * selection; taken over, also on failure. -EEXIST: the stream exists or, for `exchange`, another
- * one of the job. */
+ * selection; taken over, also on failure. -EEXIST: there is a stream with this id or, for
+ * `exchange`, another stream of this job. */
 must_check int sampler_insert(struct sampler *sampler, stream_id stream, job_id job,
 	roaring_bitmap_t *remaining);
 void sampler_remove(struct sampler *sampler, stream_id stream);

@@ -24,7 +24,7 @@ struct sampler_stream {
 	struct idset *set;	   /* owned->ids */
 	uint32_t remaining;	   /* |R| */
 	struct member *member;	   /* exchange: the stream's job */
-	sample_id *ret;		   /* for the drawn sample; NULL: not in this round */
+	sample_id *ret; /* where to store the drawn sample; NULL: not in this round */
 };
 
 /* A draw made in advance by sampler_foresee, dropped when the set or the random state changes. */

@@ -6,8 +6,10 @@
 #include <math.h>
 
 #define PROBE 1.3
-#define NEVER_IDLES .15 /* readers that idle for less of a window count as never idle */
-#define OFTEN_IDLES .9	/* readers that idle for this part of a window have enough */
+/* readers that are idle for a smaller part of a window count as never idle */
+#define NEVER_IDLES .15
+/* readers that are idle for at least this part of a window get all they need */
+#define OFTEN_IDLES .9
 
 #define MET .95 /* a job that gets this part of its estimated rate is satisfied */
 
@@ -20,15 +22,18 @@ static double toward(double rate, double found)
 	return found > rate ? fmin(found, rate * PROBE) : (rate + found) / 2;
 }
 
-/* Estimates anew after a window without idle readers: higher if the job got about `rate`. */
+/* Returns the estimate after a window in which readers were never idle. got: samples per second in
+ * this window. If the job got about the estimated `rate`, the new estimate is PROBE times `got`,
+ * but at least `rate`. */
 static double raise(double rate, double got)
 {
 	return got < rate * MET ? rate : fmax(rate, got * PROBE);
 }
 
-/* A window contradicts the estimate if the job got more samples than estimated, or needs fewer
- * (`found`, the measured rate without waits). A window with many waits changes a `shown` estimate
- * only then: one of several readers often waits, although the job has enough samples. */
+/* Tells whether a window contradicts the estimate `rate`: the job got more samples per second
+ * (`got`), or needs fewer (`found`, the measured rate without waits). If readers were not idle for
+ * most of the window (OFTEN_IDLES), a `shown` estimate changes only in this case: one of several
+ * readers often waits, although the job has enough samples. */
 static bool contradicts(double rate, double got, double found)
 {
 	return got > rate || found < rate;

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* limit, in quanta of a job, of the job's debt for samples that are decoded in other jobs' turns,
- * so that the job's own requests do not have to wait too long */
+/* Limit of the debt that a job makes by samples which are decoded in other jobs' turns: this many
+ * quanta of the job. So the job's own requests do not wait too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {
@@ -285,7 +285,8 @@ static struct share_request *take(const struct share_want *want)
 	return first;
 }
 
-/* Returns the rounds until a job that has requests, but no turn, gets its turn; 0: no such job. */
+/* Returns the number of rounds after which one of the jobs that have requests, but no turn, gets
+ * its turn. 0: there is no such job. */
 static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 {
 	const struct share_job *job;
@@ -301,7 +302,8 @@ static int64_t rounds_to_a_turn(const struct shares *shares, enum kinds kinds)
 	return least;
 }
 
-/* Adds rounds to the deficits, up to one quantum or, in lanes without requests, up to 0. */
+/* Adds `rounds` quanta to the deficit of each lane. A deficit grows to at most one quantum; in a
+ * lane without requests, to at most 0. */
 static void give_rounds(struct shares *shares, int64_t rounds)
 {
 	struct share_job *job;
@@ -321,7 +323,8 @@ static struct share_job *next_with_turn(struct share_job *job, enum kinds kinds)
 	return job;
 }
 
-/* Offers the requests of all jobs that have their turn. NULL: `offer` skips all requests. */
+/* Offers the requests of all jobs that have their turn. Returns the want that offer_queue has
+ * returned; NULL: `offer` has skipped all requests. */
 static struct share_want *offer_turns(struct shares *shares, enum kinds kinds,
 	share_offer *offer, void *context, enum share_answer *ret_answer)
 {

@@ -31,7 +31,8 @@ static double sum_of_weights(const struct shares *shares)
 	return sum;
 }
 
-/* part: fraction of SHARE_ROUND_NS; the job gets at least its share, by weight, of LEAST_PART */
+/* Sets the job's quantum to `part` times SHARE_ROUND_NS. The least quantum is the job's share, by
+ * weight, in LEAST_PART of SHARE_ROUND_NS. */
 static void set_quantum(struct share_job *job, double part)
 {
 	double least = LEAST_PART * job->weight / sum_of_weights(job->shares);
@@ -59,7 +60,8 @@ static bool was_idle(const struct share_job *job)
 	return job->samples == 0 && job->waited_ns == 0;
 }
 
-/* job->cost moves only halfway to the measured cost, because measured costs vary. */
+/* Measures the job's rate and cost in the last window, and updates its estimated demand. job->cost
+ * moves only halfway to the measured cost, because measured costs vary. */
 static void measure(struct share_job *job, double seconds, double decoders)
 {
 	double samples = (double)job->samples;
@@ -81,7 +83,9 @@ static bool needs_probe(const struct share_job *job)
 	return !was_idle(job) && job->demand.at_least;
 }
 
-/* Returns a job that was never probed, or else the one whose last probe is the oldest; or NULL. */
+/* Returns the next job to probe: a job whose need is not known, and which was not probed in the
+ * last REST_WINDOWS windows. Jobs that were never probed come first, then the job whose last probe
+ * is the oldest. NULL: there is no such job. */
 static struct share_job *choose_probed(const struct shares *shares)
 {
 	struct share_job *job, *first = NULL;
@@ -122,8 +126,9 @@ static void probe(struct shares *shares)
 
 /* --- quanta ----------------------------------------------------------------------------- */
 
-/* If decoders are not short, the part is by weight: job->granted would equal the estimated demand,
- * which falls when a job gets few samples, so a lagging job would get less and less. */
+/* Returns the job's part of the decode time. If decoders are not short, the weights alone decide,
+ * and not job->granted: job->granted would equal the estimated demand, which falls when a job gets
+ * few samples, so a job that lags would get less and less. */
 static double part_of(const struct share_job *job, double all, double weights)
 {
 	if (!job->shares->is_short)

@@ -4,15 +4,17 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * There is a ring of candidates for each member (column), group and need. A ring has its candidates
- * in the order in which they were last given to any member:
+ * A candidate is a resident sample that the stream of a member can get in exchange. The need of a
+ * sample is the number of streams of this cache space that have yet to draw the sample, as in the
+ * cache's policy refcnt. There is a ring, a circular list, for each group, member (by the member's
+ * column) and need: it has the member's candidates in this group that have this need, in the order
+ * in which they were last given to any member:
  *
  *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
- * Need is the number of streams of this cache space that still need the sample, as in the cache's
- * policy refcnt. The candidate with the least need is given first; among candidates of equal need,
- * the one that was given least recently. The cache would evict this sample next, so it is given
- * while it is still there. Neither rule depends on the id itself.
+ * The candidate with the least need is given first; among candidates of equal need, the one that
+ * was given least recently. The cache would evict this sample next, so it is given while it is
+ * still there. Neither rule depends on the id itself.
  */
 
 bool residency_has(const struct residency *residency, sample_id id)
@@ -99,7 +101,8 @@ static bool grow(struct residency *residency)
 	return true;
 }
 
-/* Finds a resident's need, and links it into the rings of members for which it is a candidate. */
+/* Counts the streams that have yet to draw the resident sample: its need. Then links the sample
+ * into a ring of each member whose stream can get the sample in exchange. */
 static void assess(struct residency *residency, uint32_t at)
 {
 	struct resident *resident = &residency->residents[at];
@@ -112,7 +115,8 @@ static void assess(struct residency *residency, uint32_t at)
 		resident->need += remains;
 		if (node->next == NODE_TAKEN)
 			continue;
-		/* `at` marks the node for the next loop: its ring depends on the complete need */
+		/* This loop is still counting the need, which decides the ring. So it only marks
+		 * the node with `at`; the next loop links the node into the ring. */
 		node->next = remains && resident->group != NONE ? at : NODE_OUT;
 	}
 	for (uint32_t column = 0; column < residency->end; column++)
@@ -167,8 +171,9 @@ void residency_evict(struct residency *residency, sample_id id)
 	residency->n--;
 }
 
-/* Lowers the need of a resident that the member of column `given_to` was given. The resident leaves
- * this member's ring, and goes to the end of other members' rings for the lower need. */
+/* Called when the member of column `given_to` was given a resident sample. The sample's need falls
+ * by one. The sample leaves the ring of this member. For each other member whose candidate it is,
+ * the sample moves to the end of the member's ring for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];
@@ -210,9 +215,10 @@ sample_id residency_candidate(
 	return SAMPLE_NONE;
 }
 
-/* Needs and rings are outdated when a stream was added or removed. residency_refresh updates the
- * residents from the oldest to the newest, each at the ends of its rings, so that rings stay in the
- * order in which samples were last given. Meanwhile samples are given and evicted as usual. */
+/* Called when a stream was added or removed: all needs and rings are outdated. residency_refresh
+ * then updates the residents from the oldest to the newest, and moves each to the ends of its
+ * rings. So each ring again has its candidates in the order in which they were last given. Until
+ * then samples are given and evicted as usual. */
 void residency_make_stale(struct residency *residency)
 {
 	residency->stale = residency->n > 0;

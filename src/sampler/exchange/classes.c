@@ -67,8 +67,9 @@ int classes_new(struct classes *classes, const struct labels *labels, uint32_t n
 
 struct split {
 	struct classes *classes;
-	/* indexed by class; during counting: number of the class's ids that are in the set given to
-	 * classes_split; afterwards: the class to which these ids move */
+	/* An element for each class. While ids are counted: the number of the class's ids that are
+	 * in the set given to classes_split. Afterwards: the number of the class to which these ids
+	 * move. */
 	uint32_t *inside;
 };
 

@@ -5,9 +5,11 @@
 
 #include <errno.h>
 
-/* Classes that differ only in the selections of removed jobs can be merged, if there is no stream
- * and no resident sample. sampler_coarsening_new takes references to slots and members, so that
- * sampler_coarsening_prepare can take its time without the lock. */
+/* Merges classes that differ only in the selections of removed jobs: a class is the set of ids that
+ * the same jobs have selected. Classes can be merged only while there is no stream, and no sample
+ * is resident. sampler_coarsening_prepare makes all classes anew from the selections of the present
+ * jobs. This takes long, so it runs without the lock. It works with the slots (the order of ids by
+ * class) and the members (the jobs) to which sampler_coarsening_new has taken references. */
 
 struct sampler_coarsening {
 	const struct labels *labels;

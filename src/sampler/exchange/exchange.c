@@ -18,14 +18,14 @@
  *
  * Proof that an epoch's order is uniform: let s be a permutation of the ids that maps each class
  * onto itself. Every step treats all ids of a class alike: a round draws classes by the number of
- * ids left in each, then ids uniformly; rings are in the order of events; eviction depends on need
- * and age. So a history, and the same history with s applied to its ids, are equally likely. Hence,
- * whatever classes each stream draws at each time, the ids of a class come in a uniformly random
- * order. The class itself is drawn with probability |R_j n class| / |R_j|, regardless of everything
- * before the round, because x was drawn uniformly. The draws of different streams in a round depend
- * on each other, which changes no probability of a single stream. If a job joins and splits
- * classes, fewer permutations s remain. Each of these was among the permutations before the split,
- * so the argument still holds.
+ * ids left in each, then ids uniformly; candidates are chosen by need and age (candidates.c);
+ * eviction depends on need and age. So a history, and the same history with s applied to its ids,
+ * are equally likely. Hence, whatever classes each stream draws at each time, the ids of a class
+ * come in a uniformly random order. The class itself is drawn with probability |R_j n class| /
+ * |R_j| (n: intersection), regardless of everything before the round, because x was drawn
+ * uniformly. The draws of different streams in a round depend on each other, which changes no
+ * probability of a single stream. If a job joins and splits classes, fewer permutations s remain.
+ * Each of these was among the permutations before the split, so the argument still holds.
  *
  * When a job leaves, its classes can't be merged at once: samples that the job loaded are still
  * resident, and after a merge streams would get these ids first. So classes stay until no stream

@@ -46,7 +46,7 @@ must_check int classes_cover(struct classes *classes, uint32_t n_ids);
 /* Splits each class of which `ids` contains a part: this part becomes a new class. Ids of
  * CLASS_OUTSIDE in `ids` become a new class even if they are the whole CLASS_OUTSIDE. */
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
-/* Adds one to the count of each id's class. */
+/* Adds to counts[c], for each class c, the number of the class's ids that are in `ids`. */
 void classes_count(
 	struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts);
 
@@ -98,8 +98,8 @@ struct member *member_hold(struct member *member);
 /* Drops a reference. Needs no lock. */
 void member_put(struct member **member);
 
-/* The state of a resident sample for one member. A candidate is linked in a ring: the numbers are
- * the indexes of the residents before it and after it. */
+/* The state of a resident sample for one member. A candidate is linked in a ring: `previous` and
+ * `next` are the indexes in `residents` of its neighbours. */
 struct node {
 	uint32_t previous;
 	uint32_t next; /* NODE_OUT, NODE_TAKEN: the sample is in no ring of the member */
@@ -131,7 +131,7 @@ struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
 	struct member **columns; /* by column; NULL: the column is free */
-	uint32_t stride;	 /* length of columns */
+	uint32_t stride;	 /* length of the array `columns` */
 	uint32_t end;		 /* the columns from this one on are free */
 	uint32_t n_members;
 
@@ -186,8 +186,8 @@ must_check int exchange_get_residency(
 /* Frees the residency if it has no job, and no sample is in the cache. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
-/* Stores an id for each of the m streams in its member's `drawn`. Sorts the streams into the order
- * in which they are served. */
+/* Draws an id for each of the m streams, and stores it in stream->member->drawn. Sorts the streams
+ * into the order in which they are served. */
 void exchange_draw(const struct exchange *exchange, struct rng *rng,
 	struct sampler_stream **round, size_t m);
 /* Draws uniformly from the stream's ids in slots `first` to end - 1; SAMPLE_NONE: there is none. */
@@ -197,8 +197,9 @@ sample_id exchange_draw_between(const struct exchange *exchange, struct rng *rng
 must_check int residency_new(
 	const struct exchange *exchange, uint32_t id, struct residency **ret);
 void residency_free(struct residency **residency);
-/* Copies residency->where into *where, whose n_ids elements are NONE, and exchanges the two arrays.
- * Does nothing if residency->where has room for ids below n_ids. */
+/* Replaces residency->where by the longer array *where, whose n_ids elements are NONE: copies the
+ * old elements, and returns the old array in *where. Does nothing if residency->where already has
+ * room for ids below n_ids. */
 void residency_cover(struct residency *residency, uint32_t n_ids, uint32_t **where);
 must_check int residency_join(struct residency *residency, struct member *member);
 void residency_leave(struct residency *residency, struct member *member);

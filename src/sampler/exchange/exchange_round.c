@@ -5,13 +5,16 @@
 #include "sampler/exchange/exchange_internal.h"
 
 /*
- * Each stream draws uniformly from its R, the ids that it has yet to draw, whatever happened before
- * the round. Within the round the draws depend on each other: the streams draw the same class of
- * ids as often as possible, so that a sample that one stream loads serves the others at once.
+ * R_k is the set of the ids that stream k has yet to draw. A class is a set of ids which the same
+ * jobs have selected, and which can be exchanged. Each stream draws uniformly from its R, whatever
+ * happened before the round. Within the round the draws depend on each other: the streams draw the
+ * same class as often as possible. If one stream then loads a sample of this class, the other
+ * streams of the round can get the same sample in exchange, and need not load another one.
  *
- * Let p_i(c) = |R_i n c| / |R_i|. The streams are sorted by |R|. The first stream draws
- * independently. The draw of each later stream k depends on the id drawn by the stream j before it
- * (a maximal coupling of p_j and p_k):
+ * Let p_k(c) = |R_k n c| / |R_k|, where n means intersection: the probability that a uniform draw
+ * from R_k is in class c. The streams are sorted by |R|. The first stream draws independently. The
+ * draw of each later stream k depends on the id drawn by the stream j before k (a maximal coupling
+ * of p_j and p_k):
  *
  *    c := the class of the id that j has drawn
  *    with probability min(1, p_k(c) / p_j(c)): draw uniformly from R_k n c
@@ -23,8 +26,8 @@
  * p_j(c)).
  *
  * Two streams j and k can't draw the same class with a higher probability than the sum of min(p_j,
- * p_k). If each R contains the R before it, every two streams of the round reach this limit. The
- * round is then like a round of dsa, with classes instead of samples.
+ * p_k). If each stream's R contains the R of the stream before, every two streams of the round
+ * reach this limit. The round is then like a round of dsa, with classes instead of samples.
  *
  * No id is removed from an R before all streams have drawn. Probabilities are compared exactly, as
  * integers: multiplied by |R_j| |R_k| < 2^64.
@@ -79,8 +82,9 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 		(uint64_t)left(e, other, class) * stream->remaining};
 }
 
-/* Draws a class in proportion to its surplus max(0, p_k - p_j), then an id of it. In a walk, each
- * class replaces the chosen one with the probability surplus / (sum of the surpluses so far). */
+/* Draws a class with a probability in proportion to its surplus max(0, p_k - p_j), then an id of
+ * this class. For this, walks through all classes once: each class replaces the one that was chosen
+ * before with the probability surplus / (sum of the surpluses so far). */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -101,11 +105,11 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 	return draw_class(e, rng, stream, chosen);
 }
 
-/* Draws for stream k from its surplus over stream j, max(0, p_k - p_j): draws by p_k, accepts the
- * draw with probability max(0, 1 - p_j(c) / p_k(c)), and otherwise tries again. Let d = sum of
- * max(0, p_k - p_j). The function is called with probability d, and then takes 1 / d tries on
- * average: on average one try per round. If n_classes tries fail, because d is very small, a walk
- * through all classes draws with the same probabilities. */
+/* Draws an id for stream k from its surplus over stream j, max(0, p_k - p_j). Draws an id of R_k,
+ * of a class c, and accepts it with probability max(0, 1 - p_j(c) / p_k(c)); otherwise tries again.
+ * Let d = sum of max(0, p_k - p_j). The function is called with probability d, and then takes 1 / d
+ * tries on average: on average one try per round. If d is very small, n_classes tries may fail.
+ * Then draw_surplus_by_class draws with the same probabilities. */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {

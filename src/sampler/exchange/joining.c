@@ -29,7 +29,8 @@ struct sampler_joining {
 	struct member *member;
 	uint32_t n_ids;
 	bool covered; /* residency->where has room for all ids */
-	/* the array to replace residency->where; NULL if `covered`; later the replaced array */
+	/* The array that will replace residency->where; NULL if `covered`. After the replacement:
+	 * the old array. */
 	uint32_t *where;
 	struct left *left;
 	size_t n_left;
@@ -179,7 +180,8 @@ static bool is_up_to_date(
 	return true;
 }
 
-/* `joining` takes over the old slots and sets, because freeing them takes long. */
+/* Installs the new slots and sets. `joining` gets the old ones, and frees them later without the
+ * lock, because this takes long. */
 static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 {
 	const struct slots *slots = joining->refined;
