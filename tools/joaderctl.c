@@ -132,7 +132,8 @@ static int carry_out(const char *path, char **arguments, int n)
 	return request(path, (const char *const *)arguments, (size_t)n, NULL, stdout);
 }
 
-/* Returns the path of the socket by the daemon's ini; NULL: a mistake in the ini was reported. */
+/* Returns the path of the socket that the daemon's ini sets. Returns NULL if the ini can't be
+ * loaded; the mistake was reported. */
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;

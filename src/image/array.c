@@ -14,7 +14,8 @@ const char *const array_dtypes[] = {"uint8", "int8", "bool", "uint16", "int16", 
 	"int32", "uint64", "int64", "float16", "float32", "float64", "complex64",
 	"complex128", NULL};
 
-/* NumPy's type and the bytes of a number, in the order of array_dtypes. */
+/* NumPy's name of each type, and the bytes of a number of this type. The rows are in the order of
+ * array_dtypes. */
 static const struct {
 	const char *npy;
 	uint32_t item;

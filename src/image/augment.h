@@ -42,13 +42,15 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* Draws the decisions; equal arguments give equal plans. random_crop: all offsets are equally
- * probable. random_resized_crop: torchvision's RandomResizedCrop.get_params, with its defaults. */
+/* Draws the random decisions for a sample. Equal arguments give equal plans. With random_crop all
+ * offsets are equally probable. With random_resized_crop the decisions are those of torchvision's
+ * RandomResizedCrop.get_params with its defaults. */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
-/* Makes a tensor of plan->size with numbers of `type`; all frames of a video get equal decisions.
- * *ret, which the caller frees, is NULL if the new tensor would equal `tensor`. -ENOMEM */
+/* Makes *ret, a tensor of plan->size with numbers of `type`. All frames of a video are changed by
+ * the same decisions. *ret is NULL if it would equal `tensor`; otherwise the caller frees *ret.
+ * Returns 0 or -ENOMEM. */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,
 	const struct tensor *tensor, struct tensor **ret);

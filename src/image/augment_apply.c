@@ -29,12 +29,12 @@ struct target {
 	const struct pixels *pixels;
 	struct pixel_type type;
 	struct tensor_shape size;
-	/* AXES_CHW: one scale per channel; AXES_HWC: one scale in all */
+	/* AXES_CHW: scale[c] is the scale of channel c. AXES_HWC: scale[0] is the scale of all
+	 * numbers. */
 	struct pixels_scale scale[MOST_CHANNELS];
-	/* row, mirrored, planes: one row each; in `planes` the channels follow one another */
-	uint8_t *row;
-	uint8_t *mirrored;
-	uint8_t *planes;
+	uint8_t *row;	   /* memory for a row that has pixels outside the window */
+	uint8_t *mirrored; /* memory for a mirrored row */
+	uint8_t *planes;   /* memory for a row whose channels follow one another */
 	uint8_t *out;
 };
 

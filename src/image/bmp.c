@@ -96,7 +96,8 @@ static int read_masks(struct bmp *bmp, uint64_t *at)
 	return refuse(bmp, "unsupported bit fields");
 }
 
-/* Makes the pixels gray if the palette is a gray ramp, or has two colours: black, then white. */
+/* Reads the palette. If the palette is a gray ramp, or has the two colours black and white in this
+ * order, makes the pixels gray. */
 static int read_palette(struct bmp *bmp, uint64_t *at)
 {
 	size_t each = bmp->header_bytes == 12 ? 3 : 4;
@@ -201,7 +202,9 @@ static int open_image(
 /* Decodes run lengths to palette indices of one byte, as Pillow's BmpRleDecoder does. */
 struct runs {
 	const struct bmp *bmp;
-	/* at: offset of the next byte; n: indices decoded so far; all: indices of the image */
+	/* at: offset of the next byte in the file
+	 * n: number of indices decoded so far
+	 * all: number of indices of the image */
 	uint64_t at, n, all;
 	uint64_t x;
 	uint8_t *out;

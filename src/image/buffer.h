@@ -8,7 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Memory that is reused for the next image, and loses its content when it grows. -ENOMEM */
+/* Memory that is reused for the next image. A buffer loses its content when it grows.
+ * buffer_reserve returns 0 or -ENOMEM. */
 
 /* buffer_trim frees larger buffers, which only exceptionally large images need. */
 #define KEEP_BYTES ((size_t)16 << 20)

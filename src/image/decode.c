@@ -432,7 +432,9 @@ static int check_shape(
 	return 0;
 }
 
-/* mode: the mode of the file. -ESTALE: channels are kept, but the scan has found another mode. */
+/* Sets decoding->mode, the mode of the pixels that the codec makes: the file's mode `mode` if
+ * channels are kept and the codec can keep them, otherwise RGB. Returns -ESTALE if channels are
+ * kept, but the scan of the dataset has found another mode than `mode`. */
 static int keep_mode(struct decoding *decoding, const struct preparation *preparation,
 	enum pixel_mode mode)
 {

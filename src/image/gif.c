@@ -40,8 +40,8 @@ static int refuse(struct gif *gif, const char *text)
 	return image_fail(gif->message, -EIO, "GIF: %s", text);
 }
 
-/* If the palette has fewer than 256 colours, the rest become grays. If it is a gray ramp,
- * ret->there stays false, so that the pixels become gray. */
+/* Reads a palette. If the palette has fewer than 256 colours, each missing colour i is the gray of
+ * level i. Sets ret->there to false if all colours are such grays; the pixels then become gray. */
 static int read_palette(struct gif *gif, unsigned flags, struct palette *ret)
 {
 	size_t bytes = (size_t)3 << ((flags & 7) + 1), left = gif->size - gif->at;
@@ -304,7 +304,8 @@ static int decode(struct lzw *lzw)
 	}
 }
 
-/* Pixels outside the frame get the transparent colour, or index 0 if it is not set. */
+/* Decodes the image. Pixels outside the frame get the transparent colour or, if there is none, the
+ * colour with the index 0. */
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct gif *gif = state;

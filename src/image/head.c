@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Follows NumPy's NEP 1, version 1.0. */
+/* Makes the head as version 1.0 of NumPy's NEP 1 describes it. */
 void head_npy(
 	const char *type, const uint32_t *shape, size_t axes, size_t bytes, uint8_t *head)
 {

@@ -63,7 +63,8 @@ size_t image_head_bytes(const uint8_t *begin, size_t n);
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
-/* bits: number of bits per channel; color: PNG's colour type. */
+/* Returns the mode of the pixels of a PNG. bits: number of bits per channel; color: PNG's colour
+ * type. */
 enum pixel_mode image_png_mode(unsigned bits, unsigned color);
 enum pixel_mode image_jpeg_mode(int components);
 

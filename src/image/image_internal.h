@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `message` has room for IMAGE_MESSAGE bytes. Returns `error`. */
+/* Prints a message, of at most IMAGE_MESSAGE bytes, into `message`. Returns `error`. */
 int image_fail(char *message, int error, const char *format, ...) printf_like(3, 4);
 
 /* Fails for a file that no codec recognises; the message names the probable format. */
@@ -32,7 +32,7 @@ struct image_part {
 	struct crop_axis columns;
 };
 
-/* An image file for a codec. The pointers stay valid until close. */
+/* An image file for a codec. The caller of the codec keeps the pointers valid until `close`. */
 struct codec_input {
 	const uint8_t *data;
 	size_t size;
@@ -68,7 +68,8 @@ struct codec {
 	/* Chooses a faster, approximate decode to a smaller size, not below `least`. Returns this
 	 * size. NULL: the codec decodes only at full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
-	/* Sets the part to `read`, which the codec may enlarge. NULL: always the whole image. */
+	/* Sets the part of the image that the function `read` decodes. The codec may enlarge *part.
+	 * NULL: `read` always decodes the whole image. */
 	int (*begin)(void *state, struct image_part *part);
 	/* Decodes the part into `pixels`, in rows without gaps. */
 	int (*read)(void *state, uint8_t *pixels);

@@ -215,7 +215,8 @@ static void read_row(struct jpeg *jpeg, uint8_t *row)
 		feed(jpeg);
 }
 
-/* PIL assumes that files with four channels are Adobe's, which have inverted inks. */
+/* Converts CMYK to RGB. As in PIL, files with four channels are assumed to be Adobe's, whose inks
+ * are inverted. */
 static void cmyk_to_rgb(const uint8_t *in, uint32_t width, uint8_t *out)
 {
 	for (uint32_t x = 0; x < width; x++, in += 4, out += 3) {
@@ -254,8 +255,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Returns false for several scans and arithmetic coding: libjpeg then keeps all coefficients in
- * memory, and may smooth them across blocks. */
+/* Tells whether libjpeg may leave out rows and columns of the file. With several scans, or with
+ * arithmetic coding, it may not: libjpeg then keeps all coefficients in memory, and may smooth them
+ * across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
@@ -388,7 +390,8 @@ static void read_part(struct jpeg *jpeg, uint8_t *pixels)
 	}
 }
 
-/* Decodes the file's last row, too: libjpeg finds no damage in rows that are skipped at the end. */
+/* Skips the rows after the part, but decodes the last row of the image, because libjpeg finds no
+ * damage in rows that are skipped at the end. */
 static void pass_rest(struct jpeg *jpeg)
 {
 	struct jpeg_decompress_struct *info = &jpeg->info;

@@ -10,11 +10,11 @@
 /* Images are turned in squares of this side, so that a square fits into the processor's cache. */
 #define SQUARE 64
 
-/* Steps through the input, in bytes, in the order of the output. */
+/* Tells where the input has the pixels of the output. Unit: bytes. */
 struct steps {
-	ptrdiff_t first; /* offset of the output's first pixel */
-	ptrdiff_t right; /* to the next pixel of an output row */
-	ptrdiff_t down;	 /* to the pixel below in the output */
+	ptrdiff_t first; /* offset in the input of the first pixel of the output */
+	ptrdiff_t right; /* from a pixel to its right neighbour in the output */
+	ptrdiff_t down;	 /* from a pixel to the pixel below it in the output */
 };
 
 static struct steps plan(struct tensor_shape in, unsigned orientation)

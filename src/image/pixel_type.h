@@ -12,12 +12,14 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. All fields 0: those of the cached tensor. */
+/* The type of the numbers that a reader gets. If all fields are 0, these are the numbers of the
+ * cached tensor. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;
 	const struct array_type *array; /* an array without pixels; NULL: an image */
-	/* float32 numbers of a label (format = record); 0: the label is the number of a class */
+	/* how many float32 numbers a label has (format = record); 0: the label is the number of a
+	 * class */
 	uint32_t targets;
 };
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-/* Makes a scale for rows of numbers that belong to the channels `first`, `first` + `step` and so
- * on, modulo `channels`. The scale has floats, as in torchvision. */
+/* Makes the scale for rows in which the number at index i belongs to channel first + i * step,
+ * modulo `channels`. Means and deviations become floats, as in torchvision. */
 static struct pixels_scale make_scale(const struct normalize_config *normalize,
 	unsigned first, unsigned step, unsigned channels)
 {
@@ -54,7 +54,8 @@ static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 	}
 }
 
-/* Works for an identity scale, too: its mean 0 and deviation 1 have no effect. */
+/* Converts bytes to floats, and normalizes them. An identity scale is no special case, because its
+ * mean 0 and deviation 1 have no effect. */
 static void to_float32(
 	const uint8_t *in, size_t n, const struct pixels_scale *scale, float *out)
 {

@@ -15,13 +15,14 @@
 #include <png.h>
 #include <zlib.h>
 
-/* Decodes PNG: by libdeflate if the file is regular (png_whole.h), otherwise by libpng. A file is
- * accepted if PIL accepts it. The chunks before the first IDAT need correct checksums. From the
- * first IDAT on checksums are ignored, and the file may end anywhere after the last row. If the
- * compressed data end properly after an earlier row, the missing rows become black. So this file
- * parses the chunks before the image data, and libpng sees only IHDR and the chunks from the first
- * IDAT on. libpng is told that palette indices are gray levels; this file then looks up the
- * colours, because PIL extends the image's palette by a gray ramp. */
+/* Decodes PNG. A regular file, as png_whole.h defines it, is decoded by libdeflate, any other file
+ * by libpng. A file is accepted if PIL accepts it. The chunks before the first IDAT need correct
+ * checksums. From the first IDAT on checksums are ignored, and the file may end anywhere after the
+ * last row. If the compressed data end properly after an earlier row, the missing rows become
+ * black. To accept the same files as PIL, png.c itself parses the chunks before the image data, and
+ * libpng sees only IHDR and the chunks from the first IDAT on. libpng is told that palette indices
+ * are gray levels; png.c then looks up the colours, because PIL extends the image's palette by a
+ * gray ramp. */
 
 #define SIGNATURE_BYTES 8
 #define IHDR_BYTES 13
@@ -239,8 +240,9 @@ static void copy_file(struct png *png, uint8_t *out, size_t bytes)
 	png->next += bytes;
 }
 
-/* libpng fails if it can't read a whole chunk. So in a file that ends within the chunk, the length
- * is reduced to the existing bytes, which may be enough for all rows. */
+/* Gives libpng the length and the name of the next chunk. libpng fails if it can't read a whole
+ * chunk. So if the file ends within the chunk, libpng gets the number of existing bytes as the
+ * length. These bytes may be enough for all rows. */
 static void read_chunk_header(struct png *png, uint8_t *out)
 {
 	copy_file(png, out, CHUNK_HEADER);
@@ -251,7 +253,8 @@ static void read_chunk_header(struct png *png, uint8_t *out)
 	png->chunk_left = (uint64_t)length + CHUNK_CHECKSUM;
 }
 
-/* Gives libpng bytes. A call for the length of a chunk also asks for the chunk's name. */
+/* Gives libpng the next bytes of its file. libpng asks for the length and the name of a chunk in
+ * one call. */
 static void on_read(png_structp reader, png_bytep out, size_t bytes)
 {
 	struct png *png = png_get_io_ptr(reader);

@@ -70,7 +70,7 @@ bool png_unfilter_plain(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 #include <emmintrin.h>
 #include <string.h>
 
-/* Each pixel depends on its left neighbour, so pixels are handled one at a time. */
+/* Vector code for one pixel at a time, because each pixel depends on its left neighbour. */
 
 static inline __m128i load(const uint8_t *in)
 {

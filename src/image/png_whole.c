@@ -50,7 +50,8 @@ void png_whole_free(struct png_whole *whole)
 	free(whole);
 }
 
-/* Returns false if the next chunk is not IDAT, or is truncated. */
+/* Sets *ret to the data of the IDAT chunk that begins at *chunk, and *chunk to the end of this
+ * chunk. Returns false if the chunk at *chunk is not IDAT, or is truncated. */
 static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *ret)
 {
 	const uint8_t *at = *chunk;
@@ -89,7 +90,8 @@ static bool find_stream(struct png_whole *whole, const uint8_t *first, const uin
 	return true;
 }
 
-/* Tells whether the image fits into 8 bytes per pixel, as image_working_bytes reserves. */
+/* Tells whether the rows and the compressed data together take at most 8 bytes per pixel, because
+ * image_working_bytes reserves no more. */
 static bool is_bounded(
 	const struct png_whole_image *image, size_t row_bytes, const struct bytes *stream)
 {

@@ -98,7 +98,8 @@ static int open_image(
 	return err;
 }
 
-/* Scales to 16 bits if the file has more than 8, and is gray or keeps channels, otherwise to 8. */
+/* Returns the value, scaled to 16 or to 8 bits. The result has 16 bits if the file's values have
+ * more than 8 bits and the image is gray or its channels are kept. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');
@@ -109,7 +110,8 @@ static unsigned scaled(const struct ppm *ppm, uint32_t value)
 
 static void put_number(const struct ppm *ppm, unsigned value, size_t i, uint8_t *pixels)
 {
-	/* 8 bits if channels are not kept: 16-bit gray of 255 and more becomes white */
+	/* The pixels have 16 bits only if channels are kept. Otherwise numbers of 16 bits, which
+	 * gray files have, are limited to 255. */
 	if (ppm->keep && ppm->most > 255)
 		memcpy(pixels + 2 * i, &(uint16_t){(uint16_t)value}, 2);
 	else

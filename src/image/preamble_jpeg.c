@@ -20,8 +20,9 @@ struct segments {
 	bool has_resolution;
 	bool has_exif;
 	bool exif_bad;
-	/* the ICC profile's part that PIL sorts first: twice its number, plus 1 if bytes follow the
-	 * number. -1: the part has no number. NO_PROFILE: the file has no profile. */
+	/* Describes the part of the ICC profile that PIL sorts first: twice the number of the part,
+	 * plus 1 if bytes follow the number. -1: the part has no number. NO_PROFILE: the file has
+	 * no profile. */
 	int first_profile;
 };
 

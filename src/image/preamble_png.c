@@ -79,7 +79,8 @@ struct chunks {
 	int64_t animation_number; /* number of the last fcTL chunk; -1: none */
 };
 
-/* tRNS, the transparent colour, has one number of two bytes for gray, three numbers for RGB. */
+/* Tells whether PIL refuses a tRNS chunk of `size` bytes as too short. tRNS, the transparent
+ * colour, has one number of two bytes for gray, and three such numbers for RGB. */
 static bool transparency_bad(const struct chunks *chunks, size_t size)
 {
 	if (!chunks->header)

@@ -15,7 +15,7 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* `approximate` has no effect without a resize. */
+/* Tells whether `approximate` is set and has an effect. Without a resize it has none. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);
@@ -141,8 +141,9 @@ struct tensor_shape preparation_image(const struct preparation *preparation,
 		.height = image.width, .width = image.height, .mode = image.mode};
 }
 
-/* Follows torchvision.transforms.functional._compute_resized_output_size with an int as its size. A
- * side that does not fit into 32 bits becomes UINT32_MAX, which callers refuse. */
+/* Returns the size to which torchvision.transforms.functional._compute_resized_output_size resizes
+ * an image if its size argument is an int. A side that does not fit into 32 bits becomes
+ * UINT32_MAX, which callers refuse. */
 static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;
@@ -154,7 +155,8 @@ static struct tensor_shape resize_short_side(uint32_t size, struct tensor_shape 
 		    : (struct tensor_shape){.height = size, .width = other};
 }
 
-/* Follows ultralytics' LetterBox: round(side * min(N / height, N / width)). */
+/* Returns the size to which ultralytics' LetterBox resizes an image. Each side of the result is
+ * round(side * min(N / height, N / width)), where N is `size`. */
 static struct tensor_shape resize_long_side(uint32_t size, struct tensor_shape image)
 {
 	bool tall = image.width <= image.height;

@@ -6,7 +6,8 @@
 #include "image/array.h"
 #include "image/resample.h"
 
-/* An array that a program makes from a sample. Arrays with equal identities are interchangeable. */
+/* An array that a program makes from a sample. Arrays of one sample are interchangeable if their
+ * `identity` is equal. */
 struct prepared_array {
 	const char *name; /* NAME of the section [preparation NAME] */
 	unsigned number;  /* index among the daemon's preparation programs */

@@ -111,8 +111,9 @@ avx2 static void finish_rows(const struct kernel *kernel, struct crop_axis colum
 	}
 }
 
-/* groups: number of groups of taps per pixel. The constant 1 gets a faster copy of this function.
- * Each store writes 16 bytes, of which 12 are pixels; the next store overwrites the last 4. */
+/* Computes pixels of two rows. groups: number of groups of taps per pixel. If there is one group,
+ * the caller passes the constant 1, so that the compiler makes a faster copy of this function. Each
+ * store writes 16 bytes, of which 12 are pixels; the next store overwrites the last 4. */
 inline_avx2 void compute_rows(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t groups, const struct two_rows *rows)
 {
@@ -166,7 +167,8 @@ void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis colu
 			out + y * stride);
 }
 
-/* order: repeats each pair of pixels, because `pairs` has two low parts, then two high parts. */
+/* Computes one gray pixel. `order` repeats each pair of input pixels, because a struct weight_pair
+ * has the low parts of both weights, then their high parts. */
 inline_avx2 int32_t gray_pixel(
 	const struct weight_pair *pairs, uint32_t groups, const uint8_t *in)
 {

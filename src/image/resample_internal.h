@@ -102,7 +102,8 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Portable code for one row, also for AVX2 passes where loads would exceed the image's memory. */
+/* Portable code for one row. The AVX2 passes call it, too, for rows where their loads would exceed
+ * the image's memory. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

@@ -159,7 +159,7 @@ static uint32_t pack(uint32_t first, uint32_t second)
 	return (first & 0xffff) | second << 16;
 }
 
-/* The high part keeps the sign. */
+/* Fills in the low and high parts of n weights. The high part has the sign of the weight. */
 static void split_weights(const int32_t *weights, size_t n, struct weight_pair *pairs)
 {
 	const int32_t mask = (1 << LOW_BITS) - 1;

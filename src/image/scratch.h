@@ -19,7 +19,8 @@ struct scratch {
 	size_t bytes;		     /* bytes of all blocks */
 };
 
-/* Returns uncleared memory, aligned for any vector instruction, or NULL if there is none. */
+/* Returns uncleared memory, aligned for any vector instruction. Returns NULL if an allocation
+ * fails. */
 void *scratch_take(struct scratch *scratch, size_t size);
 /* Takes all pieces back. Frees the blocks if they have more than KEEP_BYTES in all. */
 void scratch_reset(struct scratch *scratch);

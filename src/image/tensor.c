@@ -62,7 +62,8 @@ void tensor_view(const struct tensor *tensor, bool second, struct tensor *ret)
 		.data = tensor->data + (second ? tensor->second_at : 0)};
 }
 
-/* Copies: decoding directly into mapped memory of the file would cost two page faults per page. */
+/* Copies the bytes, because decoding directly into mapped memory of the file would cost two page
+ * faults per page. */
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes)
 {

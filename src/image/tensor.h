@@ -59,7 +59,7 @@ static inline uint32_t tensor_channels(struct tensor_shape shape)
 	return pixel_modes[shape.mode].channels;
 }
 
-/* Numbers are in the byte order of this machine. */
+/* Returns the bytes of a number. Numbers are in the byte order of this machine. */
 static inline uint32_t tensor_number_bytes(struct tensor_shape shape)
 {
 	return pixel_modes[shape.mode].bytes;
@@ -104,5 +104,6 @@ struct tensor *tensor_new(struct tensor_shape shape, uint64_t bytes);
 struct tensor *tensor_to_file(struct tensor *tensor, struct backings *backings,
 	const uint8_t *head, size_t head_bytes);
 struct tensor *tensor_hold(struct tensor *tensor);
-/* Ends the use by one holder; the last one's call frees the tensor. `tensor` may be NULL. */
+/* Ends the use of the tensor by one holder. If this was the last holder, frees the tensor. `tensor`
+ * may be NULL. */
 void tensor_free(struct tensor *tensor);

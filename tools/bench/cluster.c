@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* Measures costs of several nodes: the CPU time, of both ends and the kernel, in which a tensor of
- * 150 KB gets to another daemon over loopback (from a sealed file in memory, from memory, and from
- * memory by TLS, each for several numbers of concurrent requests); the time in which one thread
- * finds the home of a sample; and the time in which one thread divides a global mini-batch. All
- * figures are the best of several repetitions. */
+/*
+ * Measures costs of several nodes. All figures are the best of several repetitions.
+ *
+ *   fetching   the CPU time, of both ends and the kernel, to send a tensor of 150 KB to another
+ *              daemon over loopback: from a sealed file in memory, from memory, and from memory
+ *              by TLS, each for several numbers of concurrent requests
+ *   homes      the time in which one thread finds the home of a sample
+ *   dividing   the time in which one thread divides a global mini-batch
+ */
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -65,10 +69,9 @@ static void asked(void *context, struct peer_request *request,
 	peer_answer(request, &tensor);
 }
 
-/* places: memory for the tensor of each fetch; missing: number of fetches that have not ended */
 struct batch {
-	uint8_t *places[TENSORS];
-	atomic_int missing;
+	uint8_t *places[TENSORS]; /* memory for the tensor of each fetch */
+	atomic_int missing;	  /* number of fetches that have not ended */
 	sem_t done;
 };
 

@@ -149,7 +149,8 @@ static void do_event(struct job *job, enum event event, enum mode mode, uint32_t
 	}
 }
 
-/* Measures ns per event. First steps draw nothing ahead: an epoch begins with its first open. */
+/* Measures ns per event, for the positions from..to-1 of all jobs. In an epoch's first step nothing
+ * is drawn ahead, because the epoch begins only with its first open. */
 static void round_of(enum mode mode, uint32_t from, uint32_t to, double ret[EVENTS])
 {
 	double sum[EVENTS] = {0};

@@ -21,7 +21,8 @@ char *one_image_directory(void);
 
 struct sched;
 struct sched_job;
-/* config: the job's name and further settings. The caller calls sched_job_put. */
+/* Adds a job. config: the job's name and further settings. The caller must give the job back by
+ * sched_job_put. */
 struct sched_job *one_image_add(struct sched *sched, struct job_config config);
 /* Opens a position, waits until its sample is prepared, and releases it. */
 void one_image_read(struct sched_job *job, uint32_t epoch, uint32_t position);

@@ -64,7 +64,8 @@ static int read_file(int directory, const char *name, uint8_t *buffer)
 	return err;
 }
 
-/* Returns false when the training ends. */
+/* Waits until the worker may read a file ahead, and sets *ret to its name. Returns false when the
+ * training ends. */
 static bool next_name(struct training *training, const char **ret)
 {
 	pthread_mutex_lock(&training->mutex);

@@ -2,17 +2,17 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /*
- * Measures the cost of the sampler dsa, as in JOADER's section 6: datasets of 1 to 2 million ids
- * are inserted, drawn from in rounds, and removed. The figures are CPU times of one thread.
- * "early": the first rounds; all jobs draw in each round. "late": the last 64th of the ids; each
- * job draws in seven of eight rounds, so that the order of the jobs' sizes changes. "whole": all
- * rounds of an epoch.
+ * Measures the cost of the sampler dsa, as in section 6 of the JOADER paper (named in
+ * tools/sim/dsa_tree.h): datasets of 1 to 2 million ids are inserted, drawn from in rounds, and
+ * removed. The figures are CPU times of one thread. "early": the first rounds; all jobs draw in
+ * each round. "late": the last 64th of the ids; each job draws in seven of eight rounds, so that
+ * the order of the jobs' sizes changes. "whole": all rounds of an epoch.
  *
- * Each line is followed by the figures of the paper's dependent sampling tree
+ * Below each line of dsa, a second line has the figures of the paper's dependent sampling tree
  * (tools/sim/dsa_tree.h), which has to maintain intersections. "more" is the ratio of the tree's
- * figure to that of dsa. Also prints the time in which CRoaring intersects two of the sets, and the
- * time of JOADER's own sampler code, measured once on the machine of tools/bench/README.md. The
- * program takes a few minutes, mostly for the tree.
+ * figure to that of dsa. Each line of dsa also has the time in which CRoaring intersects two of the
+ * sets, and the time of JOADER's own sampler code, measured once on the machine of
+ * tools/bench/README.md. The program takes a few minutes, mostly for the tree.
  */
 
 #include "../sim/sim_sampler.h"
@@ -64,11 +64,11 @@ static const struct scenario scenarios[] = {
 	{SUBSETS, 24, false, 0, ""},
 };
 
-/* CPU times in microseconds. insert and remove: means per stream; round: mean per round. */
+/* CPU times in microseconds. */
 struct result {
-	double insert;
-	double remove;
-	double round;
+	double insert; /* mean per stream */
+	double remove; /* mean per stream */
+	double round;  /* mean per round */
 	double p99;
 	double max;
 	double and; /* time of an intersection of the first two sets by CRoaring */
@@ -139,7 +139,8 @@ static void fill(struct sampler *sampler, const struct scenario *scenario,
 	result->insert = (cpu_us() - begin) / (double)scenario->jobs;
 }
 
-/* Returns false if no samples were left to draw. */
+/* Draws one round. *ret_us: the CPU time of the round. Returns false if no samples were left to
+ * draw. */
 static bool round_of(struct sampler *sampler, const struct scenario *scenario,
 	struct rng *rng, double *ret_us)
 {

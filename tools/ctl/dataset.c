@@ -39,8 +39,8 @@ static int add_file(const char *socket_path, const char *file)
 	return EXIT_FAILURE;
 }
 
-/* Adds the dataset whose ini was printed to `out`; closing `out` completes the ini in *text.
- * Relative paths in the ini start from the current directory. */
+/* Adds the dataset `name`. Its ini was printed to `out`, a stream that writes into *text; closing
+ * `out` completes *text. Relative paths in the ini start from the current directory. */
 static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
 {
 	auto_free char *here = getcwd(NULL, 0);

@@ -46,8 +46,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epoch, and over the earlier epochs that began after
- * `since`, when all jobs that are not left out were reading. */
+/* Computes a job's means over its latest epoch, and over those earlier epochs that began after
+ * `since`. From `since` on, all jobs were reading that are not left out. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;

@@ -22,12 +22,13 @@ struct explain_job {
 	double ended;	    /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds; /* mean epoch in which all present jobs were reading */
+	double seconds; /* mean duration of the epochs that take_mean chooses */
 	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
-	/* waits of all readers in an epoch, added up: the mean over the epochs of `seconds` */
+	/* waits of all readers in an epoch, added up; the mean over the same epochs as `seconds` */
 	double waited_all;
 	double decoded, shared, hit;
-	/* read: time per sample; decode: processor time per sample */
+	/* read: seconds to read a sample
+	 * decode: processor seconds to decode a sample */
 	double read, decode;
 	double cpu, cpu_samples, pause;
 	double drawn, labels, bytes, sampler, most_reads, tier;
@@ -55,8 +56,9 @@ void explain_facts_free(struct explain_facts *facts);
 struct explain_change {
 	char key[EXPLAIN_TEXT];	 /* such as "cache/2" */
 	char text[EXPLAIN_TEXT]; /* such as "cache = 8G" */
-	/* seconds: predicted time of an epoch of each job, the mean of the simulated runs. least,
-	 * most: the extremes of these runs. */
+	/* the predicted time of an epoch of each job, from several simulated runs:
+	 * seconds: the mean of the runs
+	 * least, most: the shortest and the longest run */
 	double seconds[TIMED_JOBS], least[TIMED_JOBS], most[TIMED_JOBS];
 };
 
@@ -73,8 +75,9 @@ struct explain_answer {
 
 must_check int explain_simulate(
 	const struct explain_facts *facts, struct explain_answer *ret);
-/* Returns the factor from a job's simulated times to the predicted real times: 1 if the measured
- * time is within the range of the simulated runs, since chance explains the difference. */
+/* Returns the factor by which a job's simulated times are multiplied to predict real times. The
+ * factor is 1 if the measured time is within the range of the simulated runs, because chance alone
+ * can then explain the difference. */
 double explain_factor(
 	const struct explain_job *job, const struct timed_outcome *simulated);
 /* Returns the relative error of the simulated time: 0 if it equals the measured time. */

@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The list of all commands has `text`; the help of this command has `text` and `more`. */
 static const struct command_help {
+	/* text: printed in the list of all commands, and in the help of this command
+	 * more: printed only in the help of this command */
 	const char *name, *arguments, *text, *more;
 } commands[] = {
 	{"add",

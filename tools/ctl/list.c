@@ -30,7 +30,8 @@ static size_t column(const char *heads, const char *head)
 	return at ? (size_t)(at - heads) : strlen(heads);
 }
 
-/* Prints n bytes in the colour; "": in the line's own colour. Returns the address after these. */
+/* Prints the n bytes at `at` in `colour`, and sets the terminal back to line_colour. If `colour` is
+ * "", prints them without a change of colour. Returns the address after the n bytes. */
 static const char *print_part(
 	const char *at, size_t n, const char *colour, const char *line_colour)
 {

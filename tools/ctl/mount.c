@@ -176,7 +176,8 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* Runs fusermount3, which prints its errors, and sends the descriptor of its mount to a socket. */
+/* Runs fusermount3, and receives the descriptor of the mount from it over a socket. fusermount3
+ * itself prints its errors. */
 static int run_helper(struct place *place)
 {
 	int ends[2];

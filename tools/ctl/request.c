@@ -133,8 +133,8 @@ static void clear(struct answer *answer)
 	answer->is_shown = false;
 }
 
-/* Shows the daemon's long work, which can be the reason of the wait: the first line of the daemon's
- * status, unless this line is about a job. */
+/* Shows the first line of the daemon's status, unless this line is about a job. The line tells of
+ * long work of the daemon, which can be the reason of the wait. */
 static void show(struct answer *answer)
 {
 	const char *const arguments[] = {"status"};
@@ -160,7 +160,7 @@ static void wait_and_show(struct answer *answer)
 	clear(answer);
 }
 
-/* Returns false if the connection has ended. */
+/* Waits for further bytes of the answer. Returns false if the connection has ended. */
 static bool receive(struct answer *answer)
 {
 	ssize_t n;

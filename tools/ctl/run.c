@@ -24,14 +24,16 @@ struct run {
 	int n_options; /* number of words in argv that are passed to `add` */
 	char **command;
 	char *name, *directory; /* directory: path of the job's current/ */
-	/* signals: to wait for; mask: before these signals were blocked */
+	/* signals: the signals for which this process waits while the command runs
+	 * mask: the signal mask before these signals were blocked */
 	sigset_t signals, mask;
 };
 
 static const int forwarded[] = {
 	SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
-/* The answer is: the job's name, a tab, the job's directory, a newline. Prints errors. */
+/* Takes the job's name and directory from the daemon's answer, which is: name, tab, directory,
+ * newline. Returns false after a failure, which was printed. */
 static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
@@ -116,7 +118,8 @@ static _Noreturn void become(const struct run *run)
 	_exit(err == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-/* Stops this process, because the command was stopped. Both go on together. */
+/* Stops this process, because the command (the process `child`) was stopped. When this process goes
+ * on, lets the command go on, too. */
 static void stop_with(pid_t child)
 {
 	raise(SIGSTOP);

@@ -283,7 +283,8 @@ static bool next_sample(struct live *live)
 	return true;
 }
 
-/* Prints the rates of one interval; with --json and without --once, of one after another. */
+/* Prints the rates of one interval. With --json, but without --once, goes on with the next
+ * interval, again and again. */
 static int run_lines(struct live *live)
 {
 	bool ok = top_sample_get(live->socket_path, &live->now);

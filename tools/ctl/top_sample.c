@@ -89,7 +89,8 @@ static const struct top_job *find_job(const struct top_sample *sample, const cha
 	return NULL;
 }
 
-/* A smaller counter belongs to a new engine or job, and counts as no growth. */
+/* Returns the growth of a counter. Returns 0 if the counter has become smaller, because it then
+ * belongs to a new engine or job. */
 static double growth(double now, double before)
 {
 	return now > before ? now - before : 0;
@@ -177,7 +178,8 @@ static int by_name(const void *a, const void *b)
 		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
 }
 
-/* Equal numbers are sorted by name, so that lines do not change places without need. */
+/* Compares two jobs for a sort by of(), the largest number first. Jobs with equal numbers are
+ * sorted by name, so that their lines do not change places without need. */
 static int most_first(
 	const void *a, const void *b, double (*of)(const struct top_job *job))
 {

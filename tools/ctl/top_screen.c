@@ -290,7 +290,8 @@ static void print_heads(struct screen *screen, const struct table *table)
 	end_line(screen);
 }
 
-/* A job is coloured if its readers wait for at least a twentieth of the time. */
+/* Returns the colour of a job: red if its readers wait for at least a fifth of the time, yellow if
+ * they wait for at least a twentieth, otherwise "". */
 static const char *attribute_of(const struct top_job *job)
 {
 	if (job->exposed >= 0.2)

@@ -26,7 +26,9 @@ static void end(int signal_number)
 	ends = 1;
 }
 
-/* Prints the events of the answer. *next: number of the next event, from the first line. */
+/* Prints the events in `text`, the daemon's answer. Sets `next` to the number of the next event,
+ * which is in the answer's first line, and *ret_more to whether the answer has any events. Returns
+ * false if the answer is not understood or can't be printed. */
 static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 {
 	uint64_t number, lost;

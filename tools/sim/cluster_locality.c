@@ -20,14 +20,17 @@
 
 struct setting {
 	uint32_t nodes, learners;
-	/* a learner's samples in a batch, which may be several mini-batches */
+	/* number of samples of each learner in a batch; a batch may stand for several
+	 * mini-batches */
 	uint32_t b;
 	double cached; /* fraction of the samples that some node has in its cache */
 };
 
-/* Means over the batches: the fraction of moved samples, the number of messages with the daemon's
- * locality, and the number of messages by the function sweep. */
+/* Means over the batches. */
 struct result {
+	/* share: fraction of the samples that move
+	 * messages: number of messages with the daemon's locality
+	 * sweep: number of messages with the function sweep */
 	double share, messages, sweep;
 	double us; /* shortest time of a batch */
 };

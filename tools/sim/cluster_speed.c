@@ -9,15 +9,18 @@
 #include <math.h>
 
 /*
- * The storage limits the speed of loading without caches, and the nodes limit it with caches:
+ * The speed of loading, in samples per second:
  *
- *     without   min(n r, B / s)
- *     with      min(n r, n N / (s m)); the first epoch, which fills the caches, is as without
+ *     without caches   min(n r, B / s)
+ *     with caches      min(n r, n N / (s m))
  *
- * for n nodes that prepare r samples per second each, samples of s bytes, a storage that gives B
- * bytes per second to all nodes together, and a network of N bytes per second and node, over which
- * the share m of the samples moves. Yang and Cong measured a speed-up of more than 30 with 256
- * nodes, but do not print r, B and s; the values here are assumptions.
+ * n nodes prepare r samples per second each. A sample has s bytes. Without caches the storage can
+ * be the limit, which gives B bytes per second to all nodes together. With caches the network can
+ * be the limit, which carries N bytes per second for each node; the share m of the samples moves
+ * over the network. The first epoch, which fills the caches, has the speed without caches.
+ *
+ * Yang and Cong measured a speed-up of more than 30 with 256 nodes, but do not print r, B and s;
+ * the values here are assumptions.
  */
 #define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
 #define PREPARED 5500.	   /* r: 44 cores, each with 8 ms per sample */

@@ -66,10 +66,12 @@ static int reserve(struct dsa_tree *tree)
 	return 0;
 }
 
-/* Inserts a larger set D below the root of a level (section 4.2, Figure 4d): 1) the intersection of
- * D and the root becomes the new root, 2) the other elements of the old root go to both children.
- * `pushed` has the elements that the levels above have given to the right child. D has none of
- * these elements, so they go to both children of the next level, too. */
+/* Inserts D, the set of a new stream, below a level whose stream has a smaller set (section 4.2,
+ * Figure 4d). The level's vertex becomes the intersection of D and the old vertex. The other
+ * elements of the old vertex go to both children: to the level's leaf and, by `pushed`, to the next
+ * level. `pushed` also has the elements that have left the vertices of the levels above. D has none
+ * of these elements, so they go to this leaf, too. Removes the elements of the new vertex from
+ * `dataset`, which is D without the elements of the vertices so far. */
 static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
 {
 	auto_set *shared = set_and(level->vertex, dataset);
@@ -82,9 +84,10 @@ static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_
 	shared = NULL;
 }
 
-/* Inserts the elements of D that no root above has, as the smallest set of the subtree of `root`
- * (Figure 4c): 1) and 2) the intersection of D and the old root becomes the new root, 3) the two
- * differences become its children. */
+/* Inserts a new level above the level `root`, whose stream has the next larger set (Figure 4c). The
+ * new leaf is at first `dataset` as `pass` has left it. The intersection of this leaf and the
+ * root's vertex becomes the new vertex. The two differences become its children: the new leaf, and
+ * the new vertex of `root`. That vertex also gets the elements of `pushed` (see `pass`). */
 static void become_root(
 	struct level *level, struct level *root, const roaring_bitmap_t *pushed)
 {
@@ -118,9 +121,10 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 	return 0;
 }
 
-/* Moves the elements of a vertex that the stream of the level above also needs to the vertex of
- * that level, and so on, until a level needs none of them. Only moved elements have to be looked
- * for in the leaves above: no leaf there has an element that was in the upper vertex before. */
+/* Looks for elements of the vertex of level `at` that are in the leaf of the level above: the
+ * stream of that level needs them, too. Moves these elements to the vertex of that level, and
+ * repeats this one level higher. Stops when nothing was moved: the vertices further up then have no
+ * elements of the leaves above them. */
 static void lift(struct dsa_tree *tree, size_t at)
 {
 	for (bool any = true; any && at > 0; at--) {
@@ -161,7 +165,9 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 }
 
 /*
- * Swaps the order of two neighbouring streams a, b. c is the stream after them:
+ * Swaps two neighbouring streams. a and b are the leaves of these streams, c is the leaf of the
+ * next stream, and V, W and X are the vertices of the three levels. + is a union, - a difference,
+ * & an intersection:
  *
  *        V                         V
  *       / \                       / \
@@ -171,10 +177,11 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
  *           / \                           / \
  *          c   ..                        c   ..
  *
- * V does not change: its elements are those that a, b and all larger streams need. The elements
- * that a shares with the streams after b are in its leaf and in X; none of them is in W, because an
- * element of W that a needs would be in V. Appendix C inserts the stream again ("just like the
- * intersection procedure"), which gives the same tree.
+ * V does not change: its elements are those that both streams and all larger streams need. The
+ * elements that the first stream shares with all streams after the second one are in a and in X.
+ * None of them is in W, because an element of W that the first stream needs would be in V.
+ * Appendix C inserts the stream again ("just like the intersection procedure"), which gives the
+ * same tree.
  */
 static void swap(struct dsa_tree *tree, size_t at)
 {

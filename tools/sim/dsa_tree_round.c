@@ -4,16 +4,17 @@
 #include "dsa_tree_internal.h"
 
 /*
- * Runs a round: Algorithm 1 (selecting), Algorithm 2 (sampling) and the compensation of appendix C,
- * on the tree. The sets of the paper are stored as follows:
+ * Runs a round on the tree, by the algorithms of the JOADER paper (dsa_tree.h): Algorithm 1
+ * (selecting), Algorithm 2 (sampling) and the compensation of appendix C. The names of the paper
+ * stand for:
  *
- *   JOB, DS  the streams round[first .. m), and their sets
- *   S        the union of the vertices above the level `top` and of `lifted` of the stream
- *            before `first`
- *   I        the union of the vertices from `top` to the level of first(JOB) and of its
- *            `lifted`, without the elements of S
+ *   JOB, DS  the streams without a sample in this round so far, round[first .. m), and their sets
+ *   S        the union of the vertices above the level `top`, and of round_walk.lifted
+ *   I        the elements that are not in S, but in the vertices from `top` to the level of the
+ *            first stream of JOB, or in level.lifted of that level
  *
- * `lifted` is empty if all larger streams draw in this round.
+ * level.lifted is empty if all larger streams draw in this round. round_walk.lifted is level.lifted
+ * of the first stream of the previous decision.
  */
 struct round_walk {
 	struct dsa_tree *tree;
@@ -71,8 +72,8 @@ static uint32_t lifted_size(const roaring_bitmap_t *lifted)
 	return lifted ? set_size(lifted) : 0;
 }
 
-/* Runs lines 5 and 6 of Algorithm 1. Returns the number of elements in S and I together. These are
- * needed by each stream that has no sample in this round yet (the streams JOB of the paper). */
+/* Runs lines 5 and 6 of Algorithm 1. Returns the number of elements in S and I together. Each
+ * stream that has no sample in this round so far (JOB in the paper) needs all of these elements. */
 static uint32_t count_shared(const struct round_walk *walk)
 {
 	uint32_t size = walk->offered - lifted_size(walk->lifted);
@@ -116,8 +117,9 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
 	return roaring_bitmap_select(rest, *rank, ret);
 }
 
-/* I may consist of "multiple vertices" (appendix C). A uniform rank among all their elements
- * chooses each vertex with a probability proportional to its size, and then a uniform element. */
+/* Returns a random element of I; size: |I|. I may consist of "multiple vertices" (appendix C).
+ * Because all elements of I are equally probable, each vertex is chosen with a probability
+ * proportional to its size. */
 static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 {
 	uint32_t rank = (uint32_t)rng_below(&walk->tree->rng, size);
@@ -133,7 +135,9 @@ static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs lines 16 to 19: samples from D[0] - S - I, which is the leaf without its lifted elements. */
+/* Runs lines 16 to 19 of Algorithm 1. Returns a random sample that is in the set of the first
+ * stream of JOB, but neither in S nor in I. These samples are the elements of the stream's leaf
+ * without its lifted elements; size: their number. */
 static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);
@@ -166,8 +170,10 @@ static struct decision decide(struct round_walk *walk)
 
 /*
  * Removes a drawn sample from the sets of the streams that got it, and keeps it in the sets of all
- * other streams. If the sample is in a vertex, it is removed there. Then all streams at or below
- * this level lack it. So it is added again for those that did not get it:
+ * other streams. The set of a stream is the union of its leaf, of the vertex of its level, and of
+ * the vertices of all levels above (dsa_tree_internal.h). So if the sample is removed from a
+ * vertex, the streams of this level and of all levels below lose it. Those that did not get the
+ * sample need it again:
  *
  *           A            Example: the sample was in A, and D_1 and D_3 got it. It is removed from
  *          / \           A, and added to E, the leaf of D_2. (In the paper, E is the topmost
@@ -175,10 +181,11 @@ static struct decision decide(struct round_walk *walk)
  *            / \         D_2, still need the sample.)
  *           E   F
  *
- * `last` is the last level whose stream got the sample. For a stream of an earlier level the sample
- * is added to the leaf. All streams of later levels need the sample, so it is added to the vertex
- * of the level after `last`. A stream that had the sample in its leaf, and got it, only loses it
- * there.
+ * `last` is the last level whose stream got the sample. For a stream of a level above `last` the
+ * sample is added to the leaf. All streams of the levels below `last` need the sample, so it is
+ * added to the vertex of the level just below `last`.
+ *
+ * If a stream got the sample and had it in its leaf, the sample is only removed from this leaf.
  */
 static void compensate(struct dsa_tree *tree, const struct decision *decision)
 {

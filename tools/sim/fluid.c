@@ -5,9 +5,10 @@
 
 #include <math.h>
 
-/* Runs trainings whose rates change only at events: a training arrives, starts, finishes or
- * continues after a pause; or the paper's allocator handles arrivals and ends, buffered for 30
- * s. */
+/* Runs trainings whose rates change only at events. One kind of event: a training arrives, starts,
+ * finishes, or continues after a pause. The other kind: the allocator of A-Dloader (training.h)
+ * divides the workers anew. The allocator may wait BUFFER_SECONDS after an arrival or an end, and
+ * so handle several of them together. */
 
 struct run {
 	const struct workload *workload;
@@ -61,8 +62,8 @@ static void take_news(struct run *run)
 	run->look_at = HUGE_VAL;
 }
 
-/* Returns the mean number of busy workers. They are idle while the queue to the GPUs is full. each:
- * images per second of a worker. */
+/* Returns the mean number of busy workers, if a busy worker delivers `each` images per second at
+ * cost 1. A worker is idle while the queue to the GPUs of its training is full. */
 static double count_busy(const struct run *run, double each)
 {
 	double busy = 0;
@@ -162,7 +163,8 @@ static bool all_through(const struct run *run)
 	return true;
 }
 
-/* Gives all trainings workers anew. pauses: a running training whose workers change is paused. */
+/* Divides the workers among the trainings anew. If `pauses` is set, each running training whose
+ * number of workers changes is paused. */
 static void reallocate(struct run *run, enum worker_policy policy, bool pauses)
 {
 	unsigned before[TRAININGS_MOST] = {0};

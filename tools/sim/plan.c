@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Loads count in the second and third epoch, when the cache's initial state no longer matters. */
+/* Prints the ini of the scenario. Loads are counted only in the second and third epoch of time,
+ * because in the first one they depend on the initial state of the cache. */
 static void print_plan(FILE *out, const struct sim_plan *plan)
 {
 	fprintf(out,
@@ -45,7 +46,8 @@ int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret)
 	return sim_parse("plan", text, ret);
 }
 
-/* Parses a line of MOUNT/datasets/NAME/info. Takes the sample size that most jobs use. */
+/* Parses a line of MOUNT/datasets/NAME/info. If several lines have a size of prepared samples,
+ * keeps the size that most jobs use. *most: the number of these jobs so far. */
 static void take_line(const char *line, uint32_t *most, struct sim_plan *ret)
 {
 	uint32_t samples, jobs;

@@ -33,9 +33,10 @@ struct pool_job {
 	bool runs;
 	double begins; /* time when the job begins; infinite: it has finished */
 	double images; /* images that the whole training reads */
-	double asked, fetched, used; /* numbers of images so far */
-	double next_use;	     /* time of the GPUs' next use; infinite: they wait */
-	double waits_since;	     /* infinite: the reader is not waiting */
+	/* numbers of images so far: requested, taken by the reader, used by the GPUs */
+	double asked, fetched, used;
+	double next_use;    /* time of the GPUs' next use; infinite: they wait */
+	double waits_since; /* infinite: the reader is not waiting */
 	/* slots of the images from `fetched` to `asked` - 1 */
 	struct slot slots[LOOKAHEAD];
 };

@@ -135,7 +135,9 @@ static void write_csv(struct laboratory *laboratory, const struct setting *setti
 		verdicts[judge(figure, claim)]);
 }
 
-/* The figure is about jobs number a and b; a equals b if it is about one job. */
+/* Computes the figure of kind k for the sampler s, about the jobs number a and b (a equals b if the
+ * figure is about one job). Judges the figure if the sampler promises it, keeps it in `columns` if
+ * it is the worst so far, and writes it to the CSV. */
 static void take(struct laboratory *laboratory, struct columns *columns, size_t s,
 	size_t k, const struct places *places, size_t a, size_t b)
 {
@@ -172,7 +174,8 @@ static void take_all(struct laboratory *laboratory, struct columns *columns, siz
 
 #define USUAL_EPOCHS 1600
 
-/* Small sets need more runs, because a run gives only one of the many orders that are counted. */
+/* Returns the number of runs. Small sets need more runs: their figures compare how often each
+ * possible order occurs, and an epoch of a run adds only one order to these counts. */
 static uint32_t runs_of(const struct laboratory *laboratory, enum unit unit)
 {
 	uint32_t n = laboratory->options->epochs;

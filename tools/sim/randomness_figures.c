@@ -10,8 +10,9 @@
 
 static const struct figure unmeasured;
 
-/* scale: the number by which the statistic of `count` has to be divided to get a chi-square with
- * these degrees of freedom. */
+/* Returns the chi-square of `count`, divided by its degrees of freedom, as a figure. scale: a
+ * divisor of the usual sum of (count - expected)^2 / expected, so that the quotient has the
+ * chi-square distribution with `degrees` degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {
@@ -40,8 +41,9 @@ static uint32_t groups_of(uint32_t n)
 }
 
 /* Each run adds a permutation matrix, whose entries are summed up in blocks. The entries have the
- * covariance (I - 1/n) x (I - 1/n) / (n - 1), which is n / (n - 1) times that of a table of
- * independent counts with fixed margins. */
+ * covariance (I - J/n) x (I - J/n) / (n - 1), where I is the identity matrix, J has only ones, and
+ * x is the Kronecker product. In a table of independent counts with fixed margins the covariance is
+ * smaller by the factor n / (n - 1), so it is passed as `scale`. */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
 	uint32_t n = places->n;

@@ -76,7 +76,8 @@ static uint32_t first_id(const struct setting_run *run)
 	return 65536 - run->unit;
 }
 
-/* Returns when the last job has read its epochs, plus 1, in epochs of time (sim.h). */
+/* Returns the length of a run in epochs of time (sim.h): until the last job has read its epochs,
+ * and one epoch of time more. */
 static double length(const struct setting_run *run)
 {
 	const struct setting *setting = run->setting;

@@ -48,7 +48,8 @@ static int open_all(struct sim_run *run, struct script *const *readers, size_t n
 	return sim_sched_open(run->sched, run->opens, n);
 }
 
-/* Scripts that got the sample of readers[first] share one load, even with a cache of one slot. */
+/* Reads the sample of readers[first] in all scripts that have opened it, one directly after
+ * another. So these scripts share one load, even if the cache has only one slot. */
 static int read_same(
 	struct sim_run *run, struct script *const *readers, size_t n, size_t first)
 {

@@ -5,8 +5,9 @@
 
 #include "sim.h"
 
-/* Tells whether the figures are misses per served sample, because the scenario has a length.
- * Otherwise they are misses, also divided by the number of different samples in all datasets. */
+/* Tells whether the figures are misses per served sample. This is so if the scenario has a length.
+ * Otherwise each figure is printed twice: as the number of misses, and as this number divided by
+ * the number of different samples in all datasets. */
 bool sim_per_sample(const struct sim_scenario *scenario);
 
 /* Names the curve by its sampler, its policy or both, whichever differ in the scenario. */

@@ -25,7 +25,8 @@
  *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
  */
 
-/* The ids first .. end-1. sample: only `size` of these ids, which each run chooses at random. */
+/* A dataset has the ids first .. end-1. But if `sample` is set, it has only `size` of these ids,
+ * which each run chooses at random. */
 struct sim_dataset {
 	char *name;
 	bool sample;

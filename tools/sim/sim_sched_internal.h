@@ -48,7 +48,8 @@ void sim_fail(struct sim_sched *sched, int err);
 /* Makes the stream of an epoch that begins. */
 must_check int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch);
 void sim_draw_end(struct sim_sched_job *job);
-/* Notes whether the job is opening a position. Without look-ahead the job draws only meanwhile. */
+/* Notes whether the job is opening a position. Without look-ahead the job draws only while it is
+ * opening a position. */
 void sim_draw_asks(struct sim_sched_job *job, bool asks);
 void sim_draw_asked(struct sim_sched_job *job, uint32_t position);
 void sim_draw_bound(struct sim_sched_job *job);
@@ -57,7 +58,7 @@ void sim_draw_fill(struct sim_sched_job *job);
 
 /* --- sim_supply.c --- */
 
-/* The cache must exist. -ENOMEM */
+/* Makes the supply engine. sched->cache must exist. Returns 0 or an error such as -ENOMEM. */
 must_check int sim_supply_make(struct sim_sched *sched);
 void sim_supply_free(struct sim_sched *sched);
 /* Requests a load of the sample, unless it is in the cache. */

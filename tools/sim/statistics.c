@@ -82,7 +82,8 @@ struct expected serial_correlation_expected(const uint32_t *x, size_t n)
 	return (struct expected){-1 / (size - 1), sqrt(fmax(variance, 0)) / s2};
 }
 
-/* Returns the mean of score over all j for one i, or over all i for one j. */
+/* Returns the mean of a row of the matrix score(i, j): of all j for i = line. If `column` is set,
+ * returns the mean of a column: of all i for j = line. */
 static double line_mean(
 	match_score *score, const void *context, size_t n, size_t line, int column)
 {
@@ -92,8 +93,9 @@ static double line_mean(
 	return sum / (double)n;
 }
 
-/* The sum of (score - row mean - column mean + mean)^2 is the sum of squares of all scores, minus
- * that of the row means, minus that of the column means, each about the mean. */
+/* The variance is the sum over all i and j of (score - row mean - column mean + mean)^2, divided by
+ * n - 1. This sum equals A - B - C. A, B and C are the sums over all i and j of (score - mean)^2,
+ * (row mean - mean)^2 and (column mean - mean)^2. */
 struct expected match_expected(match_score *score, const void *context, size_t n)
 {
 	ensure(n >= 2);

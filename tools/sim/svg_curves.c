@@ -43,7 +43,8 @@ static void name_curve(const struct drawing *drawing, size_t i)
 		drawing->several ? ": " : "", name);
 }
 
-/* Returns the place for the values of the next curve. */
+/* Makes series i from a curve, and writes its points to `values`. Returns the place for the values
+ * of the next curve. */
 static double *fill_series(const struct drawing *drawing, size_t i, double *values)
 {
 	const struct sim_curve *curve = &drawing->curves[i];

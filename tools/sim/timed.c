@@ -5,8 +5,8 @@
 
 #include <math.h>
 
-/* A limit for jobs of very different speeds: once each job has read two epochs, the run ends when
- * all jobs together have read this many times the number of samples. */
+/* Ends runs of jobs with very different speeds early: once each job has read two epochs, a run ends
+ * when all jobs together have read MOST_READ_AGAIN times as many samples as there are. */
 #define MOST_READ_AGAIN 60
 #define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
 /* decode times vary between half the mean and one and a half times the mean */
@@ -156,7 +156,8 @@ static double next_event(const struct timed_run *run)
 	return fmin(next, run->now + fmax(processor - run->processor, 0) / part);
 }
 
-/* A little is added to the processor time, so that rounding leaves no event in the future. */
+/* Advances both clocks to the next event. A little is added to the processor time, because
+ * otherwise a rounding error could leave the event just after the new time. */
 static void advance(struct timed_run *run)
 {
 	double part = part_of_processor(run), next = next_event(run);

@@ -57,11 +57,12 @@ struct timed_world {
 	/* number of labels, if scripts choose the label of each file that they open; otherwise 0 */
 	uint32_t labels;
 	double cache; /* bytes */
-	/* reads: most in flight; 0: found by trying, as in the daemon */
+	/* workers: number of decoders
+	 * reads: most reads in flight; 0: the best number is found by trying, as in the daemon */
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* each job reads at least so many epochs, including the first */
+	unsigned laps; /* least number of epochs of each job, with the first one */
 };
 
 struct timed_outcome {

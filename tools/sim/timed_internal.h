@@ -24,7 +24,9 @@ struct timed_reader {
 struct timed_script {
 	struct sim_sched_job *job;
 	roaring_bitmap_t *selection;
-	/* samples of an epoch; index of the next open; samples given to readers in this epoch */
+	/* samples: number of samples of an epoch
+	 * next: index of the next open in this epoch
+	 * served: number of samples given to readers in this epoch */
 	uint32_t samples, next, served;
 	uint32_t epoch;
 	/* label of each position, and order of opens; NULL: the script chooses no labels */
@@ -66,8 +68,9 @@ struct timed_run {
 	sample_id *read; /* ring of n_ids samples that wait for a decoder */
 	uint32_t read_head, n_read;
 	struct flight flight;
-	/* now: in seconds; processor: processor seconds that each reader or decoder has had so far,
-	 * which grow slower than `now` while they share processors */
+	/* now: seconds since the start of the run
+	 * processor: processor seconds that a reader or decoder has had if it has always wanted a
+	 * processor; grows slower than `now` while more of them want one than there are */
 	double now, processor;
 	double window;
 	double decoded; /* seconds of all decoders since the shares were last updated */

@@ -6,8 +6,9 @@
 #include <math.h>
 
 /*
- * The paper's model. The paper fits it by regressions, and does not print the coefficients. The
- * following coefficients are the simplest ones that give the figures in its text:
+ * The model of the paper that training.h names. Numbers in brackets refer to this paper. The paper
+ * fits its functions F_mu and F_lambda by regressions, and does not print the coefficients. The
+ * following coefficients are the simplest ones that give the figures in the paper's text:
  *
  *   F_mu (6): a batch takes 89.6 ms and .408 ms per image and GFLOP. Resnet18 then needs
  *       8 workers, mdResnet12 and smResnet20 need 14 each; WAA reduces these numbers to

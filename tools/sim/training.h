@@ -23,7 +23,7 @@
  */
 
 #define TRAININGS_MOST 8
-#define WORKERS 18 /* the paper's C */
+#define WORKERS 18 /* workers of all trainings together; C in the paper */
 
 /* A row of the paper's Table II or III. */
 struct training {
@@ -48,29 +48,30 @@ extern const struct workload workload_static;  /* Table II */
 extern const struct workload workload_dynamic; /* Table III */
 
 double training_images(const struct training *training);
-/* Returns the images per second that the training's GPUs can consume (B F_mu). */
+/* Returns the images per second that the training's GPUs can consume: B F_mu in the paper, where B
+ * is the size of a batch. */
 double training_demand(const struct training *training);
-/* Returns the images per second of so many busy workers together, at cost 1 (F_lambda). */
+/* Returns the images per second that `busy` busy workers deliver together, if images have cost 1:
+ * F_lambda in the paper. */
 double workers_rate(double busy);
 /* Returns the images per second of a training that has all workers. */
 double training_alone(const struct training *training);
 
-/* START: from a training's start to its first image; PAUSE: length of a pause; BUFFER: time for
- * which events are buffered */
-#define START_SECONDS 14.
-#define PAUSE_SECONDS 16.
-#define BUFFER_SECONDS 30.
+#define START_SECONDS 14.  /* from a training's start to its first image */
+#define PAUSE_SECONDS 16.  /* length of a pause */
+#define BUFFER_SECONDS 30. /* time for which arrivals and ends are collected */
 
 enum worker_policy {
 	WORKERS_REQUESTED,
 	WORKERS_BALANCE,
 	WORKERS_PROPORTION,
 	WORKERS_INVERSE,
-	WORKERS_WAA,	   /* Algorithm 1 as printed */
-	WORKERS_WAA_MENDED /* Algorithm 1, but its loop ends at C workers */
+	WORKERS_WAA,	   /* Algorithm 1 as printed; may take away one worker too many */
+	WORKERS_WAA_MENDED /* Algorithm 1 without this mistake (see waa) */
 };
 
-/* Returns the workers that a training needs if others use the rest (F_lambda(d') = mu). */
+/* Returns the number of workers that meet the training's demand while the other workers are busy,
+ * too: d' with F_lambda(d') = mu in the paper. */
 double workers_needed(const struct training *training);
 
 /* Gives each running training at least one worker, and other trainings none. */

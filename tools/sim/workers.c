@@ -59,7 +59,8 @@ static double by_inverse_size(const struct training *training)
 	return 1 / training->parameters;
 }
 
-/* Gives each training the paper's number of workers; those of finished trainings are idle. */
+/* Gives each running training the number of workers that the paper's Table II has for it. The
+ * workers of finished trainings are idle. */
 static void given(const struct workload *workload, const bool *runs,
 	const unsigned *table, unsigned *workers)
 {
@@ -91,8 +92,9 @@ static size_t sort(const struct workload *workload, const bool *runs, size_t *or
 	return n;
 }
 
-/* Runs Algorithm 1. The paper's loop tests `sum < C`, so it may end with C - 1 workers. mended: the
- * loop tests `sum <= C`. */
+/* Runs Algorithm 1, which takes workers from trainings until the sum of all workers is at most C
+ * (WORKERS). The paper's loop tests `sum < C`, so it may end with C - 1 workers. mended: the loop
+ * tests `sum <= C`. */
 static void waa(
 	const struct workload *workload, const bool *runs, bool mended, unsigned *workers)
 {

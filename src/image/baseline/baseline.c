@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes before each row of samples. Upsampling reads one of them, left of the image. */
+/* Bytes before each row of samples. Upsampling reads only the last of these bytes, as the left
+ * neighbour of the row's first sample. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
 /* Most bytes of a segment per block (8 x 8 samples) of the image. Photographs have fewer. */
@@ -92,11 +93,10 @@ bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	return true;
 }
 
-/* A dequantised coefficient of 1 changes a sample by at most WEIGHT_... / 128. DC: the first
- * coefficient of a block; EDGE: the others in its first row and first column; ELSE: all others. */
-#define WEIGHT_DC 16
-#define WEIGHT_EDGE 23
-#define WEIGHT_ELSE 31
+/* The largest change of a sample, in units of 1/128, by a dequantised coefficient of 1. */
+#define WEIGHT_DC 16   /* first coefficient of a block */
+#define WEIGHT_EDGE 23 /* other coefficients of the first row and the first column */
+#define WEIGHT_ELSE 31 /* all other coefficients */
 
 static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 {
@@ -110,7 +110,8 @@ static void set_quant(struct quant *quant, const uint8_t table[COEFFICIENTS])
 	}
 }
 
-/* Returns the look-ups for component i, shared by components of equal tables. NULL: a bad table. */
+/* Returns the look-ups for component i, or NULL if one of its tables is invalid. Components that
+ * use the same tables share their look-ups. */
 static const struct huffman *find_huffman(struct baseline *decoder, unsigned i)
 {
 	const struct frame *frame = &decoder->frame;
@@ -142,8 +143,9 @@ static bool set_planes(struct baseline *decoder)
 	return true;
 }
 
-/* Returns, along one axis, the MCUs that contain a span of pixels. If chroma is upsampled (factor
- * 2), they also contain the samples just beside the span, because upsampling reads them. */
+/* Returns, along one axis, the MCUs that are needed for a span of pixels. If chroma is upsampled
+ * (factor 2), upsampling also reads the samples just beside the span, so the MCUs with these
+ * samples are included. */
 static struct baseline_span mcus_of(
 	struct baseline_span span, uint32_t length, unsigned factor)
 {
@@ -183,7 +185,8 @@ static size_t segment_capacity(const struct baseline *decoder)
 	return left < most ? left : most;
 }
 
-/* Allocates memory for the scan, with samples for `columns` columns of pixels. */
+/* Allocates memory for a segment of the scan, and for the samples of an MCU row with `columns`
+ * columns of pixels. */
 static bool set_memory(struct baseline *decoder, size_t columns)
 {
 	struct scan *scan = &decoder->scan;
@@ -229,8 +232,8 @@ static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 	       entropy_begin(&scan->entropy);
 }
 
-/* was_kept: the samples of the previous MCU row exist. Their last row is then copied above the new
- * MCU row, because upsampling reads it. */
+/* Prepares the planes for MCU row `row`. If was_kept is set, the samples of the previous MCU row
+ * exist. Their last row is then copied above the new MCU row, because upsampling reads it. */
 static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 {
 	for (unsigned i = 0; i < scan->n_planes; i++) {
@@ -242,7 +245,8 @@ static void begin_mcu_row(struct scan *scan, uint32_t row, bool was_kept)
 	}
 }
 
-/* y: a row of the MCU row that was decoded last, or the row just above that MCU row. */
+/* Returns row y of the plane's samples. Row y must be in the MCU row that was decoded last, or just
+ * above it. */
 static uint8_t *sample_row(const struct plane *plane, uint32_t y)
 {
 	return plane->samples + plane->stride * (y + 1 - plane->top) - plane->stride;
@@ -263,9 +267,10 @@ static const uint8_t *edged_row(const struct baseline *decoder, const struct pla
 	return row;
 }
 
-/* Returns the two rows of chroma around pixel row y, from column `first` on. If chroma has as many
- * rows as the image, libjpeg adds 1 or 2 to a sum and divides by 4. Here the sum is four times as
- * large, so 4 or 8 is added, and the division is by 16. */
+/* Returns the two rows of chroma around pixel row y, from column `first` on, and the numbers to add
+ * before the division by 16. If chroma has as many rows as the image, both rows are row y. The sum
+ * is then four times the sum of libjpeg, which adds 1 or 2 and divides by 4. So 4 or 8 is added
+ * here. */
 static struct chroma chroma_of(const struct baseline *decoder, uint32_t y, uint32_t first)
 {
 	const struct frame *frame = &decoder->frame;

@@ -32,18 +32,21 @@ struct baseline_part {
 	struct baseline_span columns;
 };
 
-/* plain: uses only portable code, which tests compare with the vector code. NULL: no memory. */
+/* Creates a decoder. Returns NULL if there is no memory. If `plain` is set, the decoder uses only
+ * portable code; tests compare the vector code with it. */
 struct baseline *baseline_new(bool plain);
 /* Tells whether there is vector code for this processor. Otherwise libjpeg is faster. */
 bool baseline_is_fast(void);
 void baseline_free(struct baseline *decoder); /* `decoder` may be NULL */
 
-/* Reads the segments before the image data. baseline_read reads `data`, too. */
+/* Reads the segments before the image data. The caller must keep `data` until the last
+ * baseline_read for this file, because baseline_read reads the image data from it. */
 bool baseline_open(struct baseline *decoder, const uint8_t *data, size_t size,
 	uint32_t *ret_width, uint32_t *ret_height);
 
-/* Decodes a non-empty part of the image into rows of RGB without padding. Finds damage outside the
- * part, too, but overflow only in the part. If it returns false, `rgb` may be partly written. */
+/* Decodes a non-empty part of the image into rows of RGB without padding. Returns false if the file
+ * is damaged, even outside the part, or if a number of the part overflows. `rgb` may then be partly
+ * written. */
 bool baseline_read(struct baseline *decoder, struct baseline_part part, uint8_t *rgb);
 
 size_t baseline_bytes(const struct baseline *decoder);

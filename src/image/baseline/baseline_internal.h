@@ -29,11 +29,10 @@
 
 /* --- markers.c ------------------------------------------------------------------------ */
 
-/* A Huffman table of the file. counts[n - 1]: number of codes of n bits; symbols: those of all
- * codes, short codes first. If all counts are 0, the file does not define the table. */
+/* A Huffman table of the file. If all counts are 0, the file does not define the table. */
 struct huffman_spec {
-	uint8_t counts[16];
-	uint8_t symbols[256];
+	uint8_t counts[16];   /* counts[n - 1]: number of codes of n bits */
+	uint8_t symbols[256]; /* symbols of all codes, those of short codes first */
 };
 
 struct component {
@@ -60,7 +59,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 #define MAX_DC_SIZE 11 /* bits of the largest DC difference of 8-bit samples */
 #define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* run of the symbol for 16 coefficients of 0 (its size is 0) */
+#define ZERO_RUN 15 /* run in the symbol for 16 coefficients of 0, which has the size 0 */
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
 #define DC_LOOKUP_BITS 10
@@ -85,8 +84,9 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  * only its size. The first coefficient is always written, as 0 if the entry has only one
  * coefficient.
  *
- * If the index does not contain a whole valid code, the entry decodes 0 bits, its advance is 64,
- * and its first coefficient has a place where nothing was written yet.
+ * If the index does not contain a whole valid code, the entry decodes 0 bits, and its advance is
+ * 64. The first coefficient, which is always written, then has a place where nothing was written
+ * yet.
  */
 typedef uint32_t ac_entry;
 
@@ -128,7 +128,8 @@ typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* end[n]: the last code of n bits plus 1, shifted left to 16 bits */
+	/* end[n]: 1 more than the last code of n bits, shifted left as if this code had
+	 * MAX_CODE_BITS bits */
 	uint32_t end[MAX_CODE_BITS + 1];
 	/* the symbol for a code of n bits is symbols[first[n] + code] */
 	int first[MAX_CODE_BITS + 1];
@@ -144,7 +145,8 @@ struct huffman {
 	struct huffman_spec ac_spec, dc_spec;
 };
 
-/* Makes the look-ups, unless made from the same tables. Returns false if a table is invalid. */
+/* Makes the look-ups for two tables. Keeps the look-ups that exist if they were made from equal
+ * tables. Returns false if a table is invalid. */
 bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
 	const struct huffman_spec *ac);
 
@@ -154,8 +156,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
  * decoder checks only once per block for the end of the segment. */
 #define SEGMENT_PADDING 512
 
-/* The bits of a restart interval, without stuffing (the byte 0 after each byte 0xff): first those
- * in `buffer`, then the bytes from `next` on. */
+/* The bits of a restart interval that are not decoded yet, without stuffing (the byte 0 after each
+ * byte 0xff). The next bits are in `buffer`; after these follow the bytes from `next` on. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -176,8 +178,9 @@ struct entropy {
 /* Loads the first segment: the bytes up to the next marker. Returns false if there is no marker, or
  * if the bytes do not fit into the memory. */
 bool entropy_begin(struct entropy *entropy);
-/* Loads the next segment. Also returns false if the present segment is not decoded completely, or
- * the expected restart marker does not follow. */
+/* Loads the next segment. Returns false if the present segment is not decoded completely, if
+ * another marker than the expected restart marker follows, or if entropy_begin would return
+ * false. */
 bool entropy_restart(struct entropy *entropy);
 /* Tells whether the segment is decoded completely, and the image ends after it. */
 bool entropy_end(const struct entropy *entropy);
@@ -185,12 +188,12 @@ bool entropy_end(const struct entropy *entropy);
 /* --- scan.h, idct.c, kernels_*.c ------------------------------------------------------ */
 
 #define FRACTION 13
-#define BETWEEN 2 /* fractional bits between the passes */
+#define BETWEEN 2 /* fractional bits of numbers between the two passes of the transform */
 #define CENTRE 128
 
 /* Two blocks are transformed together: row i of the second one lies beside row i of the first. */
 #define PAIR_STRIDE (2 * BLOCK)
-/* Spare room begins here, for coefficients above 63, which a damaged block can have. */
+/* Coefficients with numbers above 63, which a damaged block can have, are written from here on. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
 struct pair {
@@ -199,10 +202,11 @@ struct pair {
 	unsigned n; /* number of blocks decoded so far */
 };
 
-/* The quantisation factors for a pair of blocks. Each row of factors appears twice. */
+/* The quantisation factors for a pair of blocks. Each row of factors appears twice: once for each
+ * block. */
 struct quant {
 	_Alignas(32) int16_t factors[BLOCK * PAIR_STRIDE];
-	/* a coefficient of 1 changes no sample by more than weights[i] / 128 */
+	/* a coefficient of 1 at index i changes no sample by more than weights[i] / 128 */
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
@@ -216,7 +220,8 @@ struct plane {
 	struct quant quant;
 	struct pair pair;
 	int dc;
-	/* samples of an MCU row; above: the last row of the previous MCU row */
+	/* samples of an MCU row; the row just before them is the last row of the previous MCU
+	 * row */
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
@@ -239,11 +244,12 @@ extern const uint8_t zigzag_pair[2 * END_OF_BLOCK];
 /* zigzag_block[k]: index of coefficient k in a block of 8 x 8. */
 extern const uint8_t zigzag_block[COEFFICIENTS];
 
-/* The rows of chroma from which a row of pixels is computed: the nearest row and the next nearest.
- * If chroma has as many rows as the image, both are the same row. Upsampling makes two samples from
- * one, along rows and along columns: 3/4 of the sample plus 1/4 of its neighbour. Both steps
- * together give a sum that is divided by 16. Before the division, added_even (for even pixels) or
- * added_odd (for odd pixels) is added, so that the result is rounded as in libjpeg. */
+/* The rows of chroma from which a row of pixels is computed: `near` is the nearest row, `far` the
+ * next nearest. If chroma has as many rows as the image, both are the same row. Upsampling makes
+ * two samples from one, first along columns, then along rows: each is 3/4 of the sample plus 1/4 of
+ * a neighbour. Together this is a sum that is divided by 16. Before the division, added_even (for
+ * even pixels) or added_odd (for odd pixels) is added, so that the result is rounded as in
+ * libjpeg. */
 struct chroma {
 	/* index 0: Cb, 1: Cr; the samples just before and just after each row can be read, too */
 	const uint8_t *near[2];
@@ -252,14 +258,18 @@ struct chroma {
 };
 
 struct kernels {
-	/* Decodes an MCU row. keep: makes the samples of MCUs scan->first to scan->end - 1. */
+	/* Decodes an MCU row. If `keep` is set, makes the samples of the MCUs scan->first to
+	 * scan->end - 1. Returns false if the file is damaged or a number overflows. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of two blocks, and clears the coefficients. False: an overflow. */
+	/* Computes the samples of two blocks, and clears the coefficients. Returns false on
+	 * overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
-	/* Makes n pixels of RGB. `rgb`, `rgb_wide` read up to ROW_SLACK bytes past the input. */
+	/* Makes n pixels of RGB. Reads up to ROW_SLACK bytes past the end of each input row. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
 		uint8_t *out);
-	/* Makes n pixels of RGB if two share a sample of chroma, beginning with a left one. */
+	/* Makes n pixels of RGB from rows in which two pixels share a sample of chroma. The first
+	 * pixel must be the left one of two that share a sample. Reads up to ROW_SLACK bytes past
+	 * the end of each input row. */
 	void (*rgb_wide)(
 		const uint8_t *y, const struct chroma *chroma, uint32_t n, uint8_t *out);
 	void (*gray)(const uint8_t *y, uint32_t n, uint8_t *out);

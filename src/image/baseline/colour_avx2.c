@@ -43,8 +43,8 @@ inline_avx2 __m256i load_lanes(const uint8_t *first, const uint8_t *second)
 	return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* The sums 3 * near + far for 32 samples, 16 per lane. In each lane `first` has the sums of the
- * lane's samples 0 to 7, `second` those of its samples 8 to 15. */
+/* The sums 3 * near + far for 32 samples, 16 per lane. In each lane, `first` has the sums for the
+ * samples 0 to 7 of this lane, and `second` has the sums for its samples 8 to 15. */
 struct sums {
 	__m256i first, second;
 };
@@ -57,8 +57,9 @@ inline_avx2 struct sums between(const uint8_t *near, const uint8_t *far)
 		_mm256_maddubs_epi16(_mm256_unpackhi_epi8(a, b), factors)};
 }
 
-/* Makes two samples from each sum in `here`, with its left neighbour in `before` and its right one
- * in `behind`. added: see struct chroma. */
+/* Makes two samples from each sum in `here`. `before` has the left neighbours of these sums,
+ * `behind` the right neighbours. `added` has added_even and added_odd of struct chroma, minus 16
+ * times CHROMA_CENTRE. */
 inline_avx2 struct both upsample(
 	__m256i before, __m256i here, __m256i behind, struct both added)
 {
@@ -93,11 +94,16 @@ struct colours {
 	__m256i red, green, blue;
 };
 
-/* Whole multiples are added separately, so that the other factors of colour.h fit into 16 bits:
- * red = Y + Cr + 26345 / 65536 Cr, green = Y - Cr + (18734 Cr - 22554 Cb) / 65536,
- * blue = Y + 2 Cb - 14942 / 65536 Cb. The factors of Cr in red and of Cb in blue are halved,
- * because vpmulhrsw divides by 32768 (and rounds to the nearest). 26345 is odd, so half of 26344 is
- * used: the results are the same for all Cr from -128 to 127. */
+/* Converts YCbCr to RGB as colour.h defines it, but with factors that fit into 16 bits. For this,
+ * whole multiples of Y, Cb and Cr are added separately:
+ *
+ *   red = Y + Cr + 26345 / 65536 Cr
+ *   green = Y - Cr + (18734 Cr - 22554 Cb) / 65536
+ *   blue = Y + 2 Cb - 14942 / 65536 Cb
+ *
+ * vpmulhrsw multiplies, divides by 32768 and rounds to the nearest number. So the code uses half of
+ * 26345 and half of 14942. Because 26345 is odd, half of 26344 is used; the results are the same
+ * for all Cr from -128 to 127. */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
 	const __m256i half = _mm256_set1_epi32(COLOUR_HALF);
@@ -117,11 +123,13 @@ inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 	};
 }
 
-/* 16 pixels of RGB are 48 bytes, three vectors. First each byte of a colour is shuffled to the
- * index that it has in its output vector; then masks choose a colour for each output byte. */
+/* 16 pixels of RGB fill 48 bytes, which are three output vectors. A shuffle moves each byte of a
+ * colour to the index that this byte has in its output vector. Then masks choose, for each byte of
+ * each output vector, one of the three shuffled colours. One shuffle of a colour serves all three
+ * output vectors, because at each index exactly one of them has this colour. */
 
-/* Byte i has colour c in exactly one of the three output vectors. PIXEL_AT is the index of the
- * pixel to which this byte belongs. */
+/* PIXEL_AT is the pixel whose byte of colour c has the index i in its output vector. PLACE is the
+ * index of this pixel in the shuffle's input, where the eight even pixels precede the odd ones. */
 #define PIXEL_AT(i, c) ((((c) + 2 * (i)) % 3 * 16 + (i)) / 3)
 #define PLACE(i, c) (char)(PIXEL_AT(i, c) / 2 + PIXEL_AT(i, c) % 2 * 8)
 /* A byte of ones if byte i of vector v has colour c, otherwise 0. */
@@ -141,7 +149,8 @@ inline_avx2 __m256i merge(struct colours shuffled, __m256i greens, __m256i blues
 	return _mm256_blendv_epi8(two, shuffled.blue, blues);
 }
 
-/* apart: distance in bytes from the pixels of the first lane to those of the second lane. */
+/* Writes 32 pixels of RGB. Those of the first lane begin at `out`, those of the second lane `apart`
+ * bytes after `out`. */
 inline_avx2 void store(struct colours from, uint8_t *out, size_t apart)
 {
 	struct colours shuffled = {

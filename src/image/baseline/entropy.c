@@ -46,7 +46,8 @@ bool entropy_begin(struct entropy *entropy)
 	return true;
 }
 
-/* Tells whether all bits are used, but for up to 7 that fill the segment up to a whole byte. */
+/* Tells whether all bits of the segment are decoded. Up to 7 bits may be left, because an encoder
+ * fills up the last byte. */
 static bool is_used(const struct entropy *entropy)
 {
 	const struct bits *bits = &entropy->bits;

@@ -7,13 +7,14 @@
 
 /* Makes look-ups, indexed by the next bits of the scan (T.81, annexes C and F.2.2). */
 
-/* The code at the beginning of an index. length: in bits; 0: the index has no whole valid code. */
+/* The code at the beginning of an index. */
 struct code {
-	uint8_t length;
+	uint8_t length; /* in bits; 0: the index has no whole valid code */
 	uint8_t symbol;
 };
 
-/* Returns false if there is no code, too many, or one of ones only, which libjpeg refuses, too. */
+/* Numbers the codes of a table. Returns false if the table has no code, too many codes, or a code
+ * whose bits are all 1. libjpeg refuses these tables, too. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;
@@ -44,16 +45,17 @@ static void look_up_codes(const struct huffman_codes *codes, struct code table[L
 		table[at] = (struct code){0};
 }
 
-/* The value of a coefficient, of which the index has all bits or only the first ones. */
+/* The value of a coefficient. The index of a look-up contains all bits of the value, or only its
+ * first bits. */
 struct value {
 	int known; /* the value, if the bits beyond the index are 0 */
-	/* The value is x + constant, modulo 2^16. x: all bits from the first bit of the index to
-	 * the last bit of the value. */
+	/* The value is x + constant, modulo 2^16. x is the number in the scan that begins with the
+	 * first bit of the index and ends with the last bit of the value. */
 	unsigned constant;
 };
 
-/* Returns the value of `size` bits that follows the first `skip` bits of the index, which has
- * `bits` bits. The index must contain the value's first bit. */
+/* Returns the value that has the `size` bits after the first `skip` bits of an index. The index has
+ * `bits` bits in all, and must contain the first bit of the value. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -66,7 +68,8 @@ static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsig
 
 /* A decoded step: a coefficient with the zeros before it, a run of zeros, or the block's end. */
 struct step {
-	/* bits from the index's beginning to the step's end; 0: no whole valid code in the index */
+	/* number of bits from the beginning of the index to the end of the step; 0: the index has
+	 * no whole valid code for a step */
 	unsigned bits;
 	unsigned advance;
 	unsigned size;
@@ -83,8 +86,8 @@ static struct step step_at(
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
 	/* The end of the block advances by one, like a coefficient. After coefficient 63 a block
-	 * has no code for its end, but the next bits may look like one. Such an entry leads beyond
-	 * place 63, so take_ac does not use it. */
+	 * has no code for its end, but the bits that follow may look like this code. An entry made
+	 * from such bits leads to a place beyond 63, so take_ac does not use the entry. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }
@@ -95,12 +98,14 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 	       last.size << 26;
 }
 
-/* An entry has two coefficients only if the first one's value has at most so many bits. */
+/* Most bits of the first coefficient's value in an entry with two coefficients. */
 #define MAX_FIRST_SIZE 6
 #define NO_PLACE 31
 
-/* Adds the next coefficient, or the end of the block, to entries that begin with the coefficient
- * `first`, if the index contains it. One look-up of this step serves all values of `first`. */
+/* Adds a second step (the next coefficient, or the end of the block) to the entries that begin with
+ * the step `first`, if the index contains the code of the second step. `at` is the lowest index of
+ * these entries. The second step does not depend on the value of the first coefficient, so it is
+ * looked up once for all these values. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {
@@ -119,7 +124,8 @@ static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS]
 	}
 }
 
-/* Fills in all entries that begin with the code of index `at`. Returns their number. */
+/* Fills in all entries whose index begins with the same code as `at`, the lowest of these indexes.
+ * Returns the number of these entries. */
 static unsigned look_up_first(
 	ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS], unsigned at)
 {
@@ -158,7 +164,8 @@ static dc_entry make_dc_entry(
 	return used | 1 << 8 | constant << 16;
 }
 
-/* libjpeg refuses a DC table with sizes above 15, even if the scan does not use them. */
+/* Tells whether all symbols of a DC table are valid sizes, at most 15. libjpeg refuses other
+ * tables, even if the scan does not use the larger sizes. */
 static bool are_sizes(const struct huffman_spec *spec)
 {
 	int n = 0;

@@ -12,7 +12,8 @@
 
 #define LAST_BITS (FRACTION + BETWEEN + 3)
 
-/* vpmaddwd of these factors and a vector that alternates x and y gives a * x + b * y. */
+/* Factors for vpmaddwd: if the other vector has the numbers x, y, x, y ..., the result has the sums
+ * a * x + b * y. */
 #define FACTORS(a, b)                                                                    \
 	_mm256_set1_epi32((int)((uint32_t)(uint16_t)(a) | (uint32_t)(b) << 16))
 
@@ -20,7 +21,8 @@ struct block {
 	__m256i rows[BLOCK];
 };
 
-/* Columns 0 to 3, or 4 to 7, of the block in each lane. x04 interleaves rows 0 and 4. */
+/* One half of the columns of both blocks: columns 0 to 3, or columns 4 to 7. Each vector
+ * interleaves two rows; x04 has the rows 0 and 4. */
 struct halves {
 	__m256i x04, x26, x17, x35;
 };
@@ -169,7 +171,8 @@ inline_avx2 void store_second(const __m256i bytes[4], uint8_t *out, size_t strid
 	store_two(_mm256_extracti128_si256(bytes[3], 1), out + 6 * stride, stride);
 }
 
-/* Dequantises row i. Adds |coefficient| * its weight to *weight for each coefficient. */
+/* Returns the dequantised row i of both blocks. For each of its coefficients adds |coefficient|
+ * times the coefficient's weight to *weight. */
 inline_avx2 __m256i load_row(
 	const struct pair *pair, const struct quant *quant, int i, __m256i *weight)
 {

@@ -11,7 +11,8 @@ static bool scan_row(struct scan *scan, const struct kernels *kernels, bool keep
 	return take_row(scan, kernels, keep);
 }
 
-/* nearest, beside: sums of two rows, at the nearest sample and beside it. added: struct chroma. */
+/* Returns a sample that upsampling makes. nearest: the sum 3 * near + far of the two rows at the
+ * nearest sample; beside: the same sum at the sample beside it; added: from struct chroma. */
 static uint8_t upsample(int nearest, int beside, int added)
 {
 	return (uint8_t)((3 * nearest + beside + added) >> 4);

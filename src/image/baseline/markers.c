@@ -36,7 +36,8 @@ struct segment {
 static bool read_quants(struct frame *frame, struct segment segment)
 {
 	while (segment.size > 0) {
-		/* 16-bit factors set the high half, so that the byte is at least TABLES. */
+		/* If factors have 16 bits, the high half of this byte is not 0, so the byte is at
+		 * least TABLES and the segment is refused. */
 		unsigned table = segment.data[0];
 		if (table >= TABLES || segment.size < 1 + COEFFICIENTS)
 			return false;

@@ -12,14 +12,16 @@
 #define scan_inline static inline __attribute__((always_inline))
 #define unlikely(condition) __builtin_expect(condition, 0)
 
-/* Largest absolute value of a DC coefficient, the sum of all DC differences so far. */
+/* Largest accepted absolute value of a DC coefficient. A DC coefficient is the sum of the DC
+ * differences of all blocks up to this block. */
 #define MAX_DC 2047
 
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
 enum block { BLOCK_BAD, BLOCK_DC, BLOCK_ALL };
 
-/* Refills the buffer to at least 56 valid bits. Bits that an earlier refill has set after the valid
- * bits equal the bytes from `next` on, so setting them again changes nothing. */
+/* Refills the buffer to at least 56 valid bits. After the valid bits the buffer may already have
+ * bits that an earlier refill has set. These equal the bits of the bytes from `next` on, so setting
+ * them again changes nothing. */
 scan_inline void refill(struct bits *bits)
 {
 	uint64_t bytes;
@@ -47,8 +49,9 @@ scan_inline void give_back(struct bits *bits, unsigned n)
 	refill(bits);
 }
 
-/* Returns the value of the entry's last coefficient, at the end of the first (entry & 63) bits of
- * the buffer, which the entry uses. A shift by (-entry & 63) brings it to the lowest bits. */
+/* Returns the value of the entry's last coefficient. The entry decodes the first (entry & 63) bits
+ * of the buffer, and the value consists of the last of these bits. A shift by (-entry & 63) moves
+ * the value to the lowest bits of a number. */
 scan_inline int last_value(const struct bits *bits, ac_entry entry)
 {
 	unsigned ones = (1u << ac_size(entry)) - 1;
@@ -78,10 +81,12 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place in a block: the bits that follow, and the index k of the coefficient decoded last, plus
- * END_OF_BLOCK at the end of the block. In a damaged block k is 64. */
+/* A place in a block. */
 struct place {
-	struct bits bits; /* a copy, so that the caller's bits stay in registers */
+	/* the bits after this place; a copy, so that the caller's bits stay in registers */
+	struct bits bits;
+	/* index of the coefficient decoded last, plus END_OF_BLOCK if the block has ended; 64 if
+	 * the block is damaged */
 	size_t k;
 };
 
@@ -125,8 +130,9 @@ scan_inline bool take_dc(
 	return true;
 }
 
-/* Stores the next entry's coefficients, and advances *k to the last one: below 64 if the block goes
- * on, 64 to 127 if the entry can't decode the code, at least END_OF_BLOCK at the block's end. */
+/* Stores the coefficients of the next entry, and adds the entry's advance to *k. Returns the entry.
+ * If *k is then below COEFFICIENTS, it is the index of the coefficient decoded last. If *k has the
+ * bit COEFFICIENTS, the entry can't be used. Otherwise the block has ended. */
 scan_inline ac_entry take_lookup(
 	struct bits *bits, const struct huffman *huffman, size_t *k, int16_t *block)
 {
@@ -186,7 +192,9 @@ scan_inline enum block take_block(struct bits *bits, struct plane *plane, int16_
 	return take_ac(bits, plane->huffman, block) ? BLOCK_ALL : BLOCK_BAD;
 }
 
-/* A block with other coefficients than DC waits for a second one; both are transformed together. */
+/* Decodes a block, and makes its samples. If the block has other coefficients than DC, it waits for
+ * a second such block, because two blocks are transformed together. Returns false if the block is
+ * damaged or a number overflows. */
 scan_inline bool keep_block(struct bits *bits, struct plane *plane,
 	const struct kernels *kernels, uint8_t *out)
 {
