@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Loads count in the second and third epoch, when the cache's initial state no longer matters. */
