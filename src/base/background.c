@@ -113,8 +113,7 @@ void background_ready(void)
 	ensure(prctl(PR_SET_PDEATHSIG, 0) == 0);
 	background_leave();
 	/* A failed send is ignored: the child continues if the parent was killed. */
-	ssize_t ignored = send(ready_fd, "", 1, MSG_NOSIGNAL);
-	(void)ignored;
+	(void)!send(ready_fd, "", 1, MSG_NOSIGNAL);
 	close(ready_fd);
 	ready_fd = -1;
 }

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #ifndef MFD_NOEXEC_SEAL

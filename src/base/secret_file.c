@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/secret_file.h"
+#include "base/disk_io.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,18 +30,10 @@ static int check_mode(int fd, char *why, size_t size)
 
 static int read_bytes(int fd, uint8_t *bytes, size_t room, size_t *ret_n)
 {
-	*ret_n = 0;
-	while (*ret_n < room) {
-		ssize_t n = read(fd, bytes + *ret_n, room - *ret_n);
-		if (n < 0)
-			return -errno;
-		if (n == 0)
-			break;
-		*ret_n += (size_t)n;
-	}
+	int err = disk_read(fd, bytes, room, 0, ret_n);
 	if (*ret_n > 0 && bytes[*ret_n - 1] == '\n')
 		--*ret_n;
-	return 0;
+	return err;
 }
 
 int secret_file_read(const char *key, const char *path, void *ret, size_t room,

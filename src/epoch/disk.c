@@ -3,6 +3,7 @@
 
 #include "epoch/disk.h"
 #include "base/aprintf.h"
+#include "base/array_grow.h"
 #include "base/compare.h"
 #include "base/fault.h"
 #include "base/log.h"
@@ -69,40 +70,33 @@ static bool parse_name(
 	return (size_t)length == n_digits && memcmp(digits, name + n, n_digits) == 0;
 }
 
-static int add_number(uint32_t number, uint32_t **numbers, size_t *n)
-{
-	/* the array is full when *n is 0 or a power of two */
-	if ((*n & (*n - 1)) == 0) {
-		size_t capacity = *n ? 2 * *n : 1;
-		uint32_t *grown = reallocarray(*numbers, capacity, sizeof(*grown));
-		if (!grown)
-			return -ENOMEM;
-		*numbers = grown;
-	}
-	(*numbers)[(*n)++] = number;
-	return 0;
-}
-
 int disk_list(const char *directory, const char *prefix, const char *suffix,
 	uint32_t **ret, size_t *ret_n)
 {
 	uint32_t *numbers = NULL, number;
-	size_t n = 0;
+	size_t n = 0, capacity = 0;
 	int err = 0;
 	*ret = NULL;
 	*ret_n = 0;
 	DIR *dir = opendir(directory);
 	if (!dir)
 		return -errno;
-	while (!err) {
+	for (;;) {
 		errno = 0;
 		const struct dirent *entry = readdir(dir);
 		if (!entry) {
 			err = -errno;
 			break;
 		}
-		if (parse_name(entry->d_name, prefix, suffix, &number))
-			err = add_number(number, &numbers, &n);
+		if (!parse_name(entry->d_name, prefix, suffix, &number))
+			continue;
+		uint32_t *grown = array_grow(numbers, n, &capacity, sizeof(*grown));
+		if (!grown) {
+			err = -ENOMEM;
+			break;
+		}
+		numbers = grown;
+		numbers[n++] = number;
 	}
 	closedir(dir);
 	if (err) {

@@ -105,8 +105,7 @@ void epoch_reaped_free(struct epoch *epoch)
 	free(epoch->consumed_bits);
 	free(epoch->reads);
 	free(epoch->files_read);
-	if (epoch->replayed)
-		roaring_bitmap_free(epoch->replayed);
+	bitmap_free(&epoch->replayed);
 	free(epoch);
 }
 

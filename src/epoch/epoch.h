@@ -3,11 +3,11 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/cleanup.h"
 #include "epoch/order.h"
 #include "epoch/record.h"
 
-#include <roaring/roaring.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <sys/queue.h>

@@ -61,8 +61,7 @@ void epochs_free(struct epochs **epochs_pointer)
 	skip_forget(epochs, UINT32_MAX);
 	current_destroy(epochs);
 	free(epochs->adopting.files);
-	if (epochs->saved)
-		roaring_bitmap_free(epochs->saved);
+	bitmap_free(&epochs->saved);
 	free(epochs->current.before);
 	free(epochs->known);
 	free(epochs);

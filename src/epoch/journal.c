@@ -364,15 +364,10 @@ uint64_t journal_id(const struct journal *journal)
 static int go_on(struct journal *journal, const struct journal_end *end)
 {
 	struct journal_path path;
-	int err = journal_path(journal->directory, end->last, "", &path);
+	int err = journal_open_segment(
+		journal->directory, end->last, O_RDWR, &path, &journal->fd);
 	if (err)
 		return err;
-	journal->fd = open(path.text, O_RDWR | O_NOFOLLOW | O_CLOEXEC);
-	if (journal->fd < 0) {
-		err = -errno;
-		log_error("%s: can't be opened: %s", path.text, strerror(-err));
-		return err;
-	}
 	journal->begun = true;
 	journal->id = end->journal;
 	journal->lag = journal->file_lag = end->lag;
@@ -461,8 +456,7 @@ void journal_close(struct journal **journal)
 	old->retry_ns = 0;
 	journal_flush(old);
 	uint64_t appended = atomic_load(&old->appended);
-	int err = journal_sync(old); /* an error is logged */
-	(void)err;
+	(void)!journal_sync(old); /* an error is logged */
 	if (old->written < appended && !old->abandoned)
 		log_error("journal %s: %" PRIu64
 			  " bytes could not be written and are lost",

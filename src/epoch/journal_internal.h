@@ -137,9 +137,7 @@ must_check int journal_open_segment(const char *directory, uint32_t epoch, int f
 
 /* Cuts the segment's file off at the offset, and appends the bytes that are cut off to
  * journal-NNNN.damaged. If no record is left, removes the segment's file. */
-must_check int journal_cut(
-	const char *directory, uint32_t epoch, uint64_t offset, uint64_t size);
-must_check int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret);
+must_check int journal_cut(const char *directory, uint32_t epoch, uint64_t offset);
 
 /* Undoes a journal_set_aside during which the process has ended. */
 must_check int journal_undo_aside(const char *directory);

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
 
 /* The heads of all segments are read first (journal_heads.c), then their records, one by one. No
@@ -29,14 +28,13 @@ struct reading {
 	uint32_t positions; /* number of positions of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
-	bool first;	 /* no segment has been read yet */
-	uint32_t oldest; /* records of earlier epochs are not replayed */
+	/* records of earlier epochs are not replayed; UINT32_MAX: no segment has been read yet */
+	uint32_t oldest;
 
 	struct journal_path path;
 	uint32_t number; /* number of the segment */
 	uint32_t epoch;	 /* first epoch of the segment */
 	uint64_t journal;
-	int fd;
 	uint64_t offset; /* offset of the next record */
 	uint64_t size;
 	uint32_t checksum; /* checksum of the last record */
@@ -239,7 +237,7 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 }
 
 /* Ends at the first record that is incomplete or has a wrong checksum. */
-static int replay_records(struct reading *reading)
+static int replay_records(struct reading *reading, int fd)
 {
 	const size_t unit = sizeof(struct disk_record);
 	auto_free struct disk_record *block = malloc(BLOCK_RECORDS * unit);
@@ -247,8 +245,8 @@ static int replay_records(struct reading *reading)
 		return -ENOMEM;
 	for (;;) {
 		size_t bytes;
-		int err = disk_read(reading->fd, block, BLOCK_RECORDS * unit,
-			reading->offset, &bytes);
+		int err = disk_read(
+			fd, block, BLOCK_RECORDS * unit, reading->offset, &bytes);
 		if (err)
 			return disk_cant(reading->path.text, "read", err);
 		for (size_t i = 0; i < bytes / unit; i++) {
@@ -269,35 +267,28 @@ static int replay_records(struct reading *reading)
 static int replay_segment(struct reading *reading, const char *directory, uint32_t epoch)
 {
 	struct disk_head head;
-	enum head_found found = HEAD_TORN;
+	enum head_found found;
 	struct stat st;
+	auto_close int fd = -1;
 	reading->number = epoch;
 	reading->n_readers = reading->numbers = 0;
-	int err = journal_open_segment(
-		directory, epoch, O_RDONLY, &reading->path, &reading->fd);
-	if (err)
-		return err;
-	if (fstat(reading->fd, &st) != 0)
+	int err = journal_open_segment(directory, epoch, O_RDONLY, &reading->path, &fd);
+	if (!err && fstat(fd, &st) != 0)
 		err = disk_cant(reading->path.text, "read", -errno);
 	if (!err)
-		err = head_read(reading->fd, reading->path.text, epoch, &head, &found);
-	if (!err && found != HEAD_GOOD)
-		err = -EINVAL;
-	if (!err) {
-		reading->epoch = epoch - le32toh(head.lag);
-		reading->journal = head_journal(&head);
-		if (reading->first) {
-			reading->oldest = reading->epoch;
-			reading->first = false;
-		}
-		reading->size = (uint64_t)st.st_size;
-		reading->offset = sizeof(head);
-		reading->checksum = le32toh(head.checksum);
-		err = replay_records(reading);
-	}
-	close(reading->fd);
-	reading->fd = -1;
-	return err;
+		err = head_read(fd, reading->path.text, epoch, &head, &found);
+	if (err)
+		return err;
+	if (found != HEAD_GOOD)
+		return -EINVAL;
+	reading->epoch = epoch - le32toh(head.lag);
+	reading->journal = head_journal(&head);
+	if (reading->oldest == UINT32_MAX)
+		reading->oldest = reading->epoch;
+	reading->size = (uint64_t)st.st_size;
+	reading->offset = sizeof(head);
+	reading->checksum = le32toh(head.checksum);
+	return replay_records(reading, fd);
 }
 
 static void note_end(const struct reading *reading, struct journal_end *ret)
@@ -327,19 +318,13 @@ static int replay_segments(struct reading *reading, const char *directory,
 			err = refuse(reading, "a damaged record, allowed: only at the "
 					      "end of the last segment");
 		else if (reading->offset < reading->size || !some)
-			err = journal_cut(
-				directory, segments[i], reading->offset, reading->size);
+			err = journal_cut(directory, segments[i], reading->offset);
 		if (!err && some) {
 			note_end(reading, ret);
 			*ret_found = JOURNAL_SAME;
 		}
 	}
-	uint64_t size = 0;
-	if (!err && torn)
-		err = journal_file_size(directory, segments[n], &size);
-	if (!err && torn)
-		err = journal_cut(directory, segments[n], 0, size);
-	return err;
+	return !err && torn ? journal_cut(directory, segments[n], 0) : err;
 }
 
 int journal_replay(const char *directory, const struct journal_identity *identity,
@@ -363,8 +348,7 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 		.positions = journal_most_positions(identity),
 		.replayed = replayed,
 		.context = context,
-		.first = true,
-		.fd = -1,
+		.oldest = UINT32_MAX,
 	};
 	ret->first = segments[0];
 	err = replay_segments(

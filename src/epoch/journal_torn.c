@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
 
 static int copy_tail(int from, uint64_t offset, int to)
@@ -54,15 +53,18 @@ static int end_at(const char *directory, const char *path, int fd, uint64_t offs
 	return disk_sync(fd, "journal.sync");
 }
 
-int journal_cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t size)
+int journal_cut(const char *directory, uint32_t epoch, uint64_t offset)
 {
 	auto_close int fd = -1;
 	struct journal_path path, damaged;
+	struct stat st;
 	bool whole = offset <= sizeof(struct disk_head);
 	int err = journal_open_segment(directory, epoch, O_RDWR, &path, &fd);
 	if (!err)
 		err = journal_path(directory, epoch, ".damaged", &damaged);
-	if (!err && size > 0)
+	if (!err && fstat(fd, &st) != 0)
+		err = disk_cant(path.text, "read", -errno);
+	if (!err && st.st_size > 0)
 		err = save_tail(directory, fd, whole ? 0 : offset, &damaged);
 	if (err)
 		return err;
@@ -72,17 +74,6 @@ int journal_cut(const char *directory, uint32_t epoch, uint64_t offset, uint64_t
 	log_warn(
 		"%s: byte %" PRIu64 ": incomplete or damaged: the last %" PRIu64
 		" bytes are cut off and kept in %s; their part of epoch %u is drawn anew",
-		path.text, offset, size - offset, damaged.text, epoch);
+		path.text, offset, (uint64_t)st.st_size - offset, damaged.text, epoch);
 	return 0;
-}
-
-int journal_file_size(const char *directory, uint32_t epoch, uint64_t *ret)
-{
-	struct journal_path path;
-	struct stat st;
-	int err = journal_path(directory, epoch, "", &path);
-	if (!err && stat(path.text, &st) != 0)
-		err = disk_cant(path.text, "read", -errno);
-	*ret = err ? 0 : (uint64_t)st.st_size;
-	return err;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "epoch/epoch_internal.h"
 
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 
 /* Marks of a file in this epoch and in the previous one; 0: the file was not opened. */
 struct seen {
-	uint32_t now, before;
+	uint32_t now; /* first, for compare_u32 */
+	uint32_t before;
 };
 
 static uint32_t step_of(const struct script *script)
@@ -46,12 +48,6 @@ static uint32_t look_at(const struct script *script, struct seen *ret)
 	return n;
 }
 
-static int compare_now(const void *a, const void *b)
-{
-	uint32_t x = ((const struct seen *)a)->now, y = ((const struct seen *)b)->now;
-	return (x > y) - (x < y);
-}
-
 /* Tells whether a script has opened the same part of the files first in both epochs, shuffled, and
  * then the other files: one part for training, one for validation.
  *
@@ -64,7 +60,7 @@ static bool comes_apart(const struct script *script)
 	uint32_t n = look_at(script, files), last = 0;
 	if (n < LEAST_FILES || is_in_order(script))
 		return false;
-	qsort(files, n, sizeof(files[0]), compare_now);
+	qsort(files, n, sizeof(files[0]), compare_u32);
 	least[n] = UINT32_MAX;
 	for (uint32_t i = n; i > 0; i--)
 		least[i - 1] =

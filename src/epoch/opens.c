@@ -42,22 +42,13 @@ sample_id fixed_sample(const struct epoch_set *set, uint32_t position)
 	return sample;
 }
 
-/* All epochs of a mirror have the same samples; current/ is its epoch 0. */
-static void answer_mirrored(const struct epochs *epochs, struct open_request *request,
-	struct effects *effects)
-{
-	request->status = 0;
-	request->found_epoch = request->epoch == EPOCH_CURRENT ? 0 : request->epoch;
-	request->sample = fixed_sample(&epochs->config.set, request->position);
-	effect_add(effects, EFFECT_ANSWER)->request = request;
-}
-
-static void look_up(struct open_request *request, uint32_t epoch, struct effects *effects)
+static void return_request(enum effect_kind kind, struct open_request *request,
+	uint32_t epoch, sample_id sample, struct effects *effects)
 {
 	request->status = 0;
 	request->found_epoch = epoch;
-	request->sample = SAMPLE_NONE;
-	effect_add(effects, EFFECT_LOOK_UP)->request = request;
+	request->sample = sample;
+	effect_add(effects, kind)->request = request;
 }
 
 static void bind(struct epochs *epochs, struct open_request *request, struct epoch *epoch,
@@ -241,7 +232,8 @@ static void take_up(struct epochs *epochs, struct open_request *request, uint64_
 	if (err)
 		answer(request, err, NULL, effects);
 	else if (!epoch && epochs_state(epochs, request->awaited) == EPOCH_SAVED)
-		look_up(request, request->awaited, effects);
+		return_request(
+			EFFECT_LOOK_UP, request, request->awaited, SAMPLE_NONE, effects);
 	else if (!epoch)
 		answer(request, -ESTALE, NULL, effects);
 	else if (epoch->load != LOAD_DONE)
@@ -269,8 +261,10 @@ void epochs_open(struct epochs *epochs, struct open_request *request, uint64_t n
 		answer(request, -ESTALE, NULL, effects);
 	else if (!exists)
 		answer(request, -ENOENT, NULL, effects);
+	/* all epochs of a mirror have the same samples; current/ is its epoch 0 */
 	else if (epochs->config.kind == EPOCHS_MIRRORED)
-		answer_mirrored(epochs, request, effects);
+		return_request(EFFECT_ANSWER, request, current ? 0 : request->epoch,
+			fixed_sample(&epochs->config.set, request->position), effects);
 	else
 		take_up(epochs, request, now_ns, effects);
 }

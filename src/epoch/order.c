@@ -141,7 +141,7 @@ static int read_bindings(int fd, const char *path, const struct order_head *head
 	int err = order_read_words(fd, path, log, n, order_log_at(head, k));
 	for (uint32_t i = 0; i < n && !err; i++) {
 		struct binding *binding = &ret[i];
-		binding->position = log[i] & ((1u << ORDER_POSITION_BITS) - 1);
+		binding->position = order_log_entry_position(log[i]);
 		binding->served = (enum served)(log[i] >> ORDER_POSITION_BITS);
 		if (binding->position >= le32toh(head->positions))
 			return order_refuse(

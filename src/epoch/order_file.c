@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <zlib.h>
 
 #define MAGIC "JOADERO\n"
@@ -238,8 +237,7 @@ static int order_data_new(const struct order_head *head, struct order_data *ret)
 static int read_data(int fd, const char *name, uint64_t offset,
 	const struct order_head *head, struct order_data *ret)
 {
-	uint64_t reads =
-		order_bytes(head) - (uint64_t)le32toh(head->consumed) * sizeof(uint32_t);
+	uint64_t reads = order_log_at(head, le32toh(head->bound));
 	int err = order_data_new(head, ret);
 	if (err)
 		return err;

@@ -115,18 +115,15 @@ static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *t
 
 static int fill(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *ret)
 {
-	roaring_bitmap_t *tail = roaring_bitmap_create();
-	int err = tail ? find(passes, epoch, tail, ret) : -ENOMEM;
-	if (tail)
-		roaring_bitmap_free(tail);
-	return err;
+	auto_bitmap roaring_bitmap_t *tail = roaring_bitmap_create();
+	return tail ? find(passes, epoch, tail, ret) : -ENOMEM;
 }
 
 /* Replaces *ret by the samples of `all` that *ret lacks; by NULL if there is no memory. */
 static void invert(const roaring_bitmap_t *all, roaring_bitmap_t **ret)
 {
 	roaring_bitmap_t *others = roaring_bitmap_andnot(all, *ret);
-	roaring_bitmap_free(*ret);
+	bitmap_free(ret);
 	*ret = others;
 }
 
@@ -137,20 +134,13 @@ int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	bool lacks = n > n_all / 2;
 	struct passes passes = {all, n_all, lacks ? n_all - n : n, seed};
 	ensure(n > 0 && n <= n_all);
-	if (n == n_all)
-		*ret = roaring_bitmap_copy(all);
-	else
-		*ret = roaring_bitmap_create();
+	*ret = n == n_all ? roaring_bitmap_copy(all) : roaring_bitmap_create();
 	int err = *ret ? 0 : -ENOMEM;
 	if (n == n_all || err)
 		return err;
-	err = fill(&passes, epoch, *ret);
-	if (!err && lacks)
+	if (fill(&passes, epoch, *ret) != 0)
+		bitmap_free(ret);
+	else if (lacks)
 		invert(all, ret);
-	if (!err && *ret)
-		return 0;
-	if (*ret)
-		roaring_bitmap_free(*ret);
-	*ret = NULL;
-	return -ENOMEM;
+	return *ret ? 0 : -ENOMEM;
 }

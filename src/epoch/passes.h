@@ -3,9 +3,8 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/cleanup.h"
-
-#include <roaring/roaring.h>
 
 /*
  * Chooses the samples of each epoch from a dataset that has more samples than an epoch. All epochs

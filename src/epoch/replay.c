@@ -194,9 +194,7 @@ int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 static void finish(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	epoch->bound_before = epoch->bound;
-	if (epoch->replayed)
-		roaring_bitmap_free(epoch->replayed);
-	epoch->replayed = NULL;
+	bitmap_free(&epoch->replayed);
 	if (epoch->consumed == epoch->set->positions && !epoch->over)
 		epoch_end(epochs, epoch, effects);
 	epoch_save(epochs, epoch, effects);

@@ -17,7 +17,7 @@ static uint32_t count_pinned(const struct drawn_queue *queue)
 static void validate_samples(const struct epoch *epoch)
 {
 	const struct drawn_queue *queue = &epoch->queue;
-	roaring_bitmap_t *seen = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *seen = roaring_bitmap_create();
 	for (uint32_t position = 0; position < epoch->set->positions; position++)
 		if (epoch_has_bound(epoch, position))
 			ensure(roaring_bitmap_add_checked(
@@ -27,7 +27,6 @@ static void validate_samples(const struct epoch *epoch)
 		ensure(roaring_bitmap_add_checked(
 			seen, queue->ring[(queue->head + i) % queue->size].sample));
 	ensure(roaring_bitmap_is_subset(seen, epoch->set->selection));
-	roaring_bitmap_free(seen);
 }
 
 static void validate_log(const struct epoch *epoch)
@@ -36,13 +35,12 @@ static void validate_log(const struct epoch *epoch)
 		.bound = epoch->bound,
 		.samples = epoch->samples,
 		.log = epoch->log};
-	roaring_bitmap_t *seen = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *seen = roaring_bitmap_create();
 	for (uint32_t k = 0; k < epoch->bound; k++) {
 		struct binding binding = order_binding(&order, k);
 		ensure(roaring_bitmap_add_checked(seen, binding.position));
 		ensure(epoch_has_bound(epoch, binding.position));
 	}
-	roaring_bitmap_free(seen);
 }
 
 static void validate_consumed(const struct epoch *epoch)

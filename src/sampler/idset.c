@@ -142,12 +142,11 @@ static int set_bits(struct idset *set, const roaring_bitmap_t *ids)
 		flip_bits(set, ids);
 		return 0;
 	}
-	roaring_bitmap_t *others = roaring_bitmap_flip(ids, 0, set->bound);
+	auto_bitmap roaring_bitmap_t *others = roaring_bitmap_flip(ids, 0, set->bound);
 	if (!others)
 		return -ENOMEM;
 	set_all_bits(set);
 	flip_bits(set, others);
-	roaring_bitmap_free(others);
 	return 0;
 }
 

@@ -3,10 +3,10 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/cleanup.h"
 #include "base/types.h"
 
-#include <roaring/roaring.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -12,10 +12,8 @@ static void tell(const struct notifier *notifier, const char *text)
 {
 	if (notifier->fd < 0)
 		return;
-	ssize_t ignored =
-		sendto(notifier->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL,
-			(const struct sockaddr *)&notifier->address, notifier->bytes);
-	(void)ignored;
+	(void)!sendto(notifier->fd, text, strlen(text), MSG_DONTWAIT | MSG_NOSIGNAL,
+		(const struct sockaddr *)&notifier->address, notifier->bytes);
 }
 
 static bool set_address(struct notifier *notifier, const char *path)

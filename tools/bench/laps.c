@@ -70,12 +70,6 @@ static void *read_laps(void *context)
 	return NULL;
 }
 
-static struct timespec seconds(double s)
-{
-	return (struct timespec){
-		.tv_sec = (time_t)s, .tv_nsec = (long)((s - (double)(time_t)s) * 1e9)};
-}
-
 int main(int argc, char **argv)
 {
 	if (argc != 6) {
@@ -84,9 +78,9 @@ int main(int argc, char **argv)
 	}
 	struct job job = {.directory = argv[1],
 		.samples = (uint32_t)atoi(argv[2]),
-		.pause = seconds(atof(argv[4]) / 1e3)};
+		.pause = timespec_of_ns((uint64_t)(atof(argv[4]) * 1e6))};
 	int n = atoi(argv[3]);
-	struct timespec start = seconds(atof(argv[5]));
+	struct timespec start = timespec_of_ns((uint64_t)(atof(argv[5]) * 1e9));
 	pthread_t thread;
 	if (n < 1 || n > MOST_READERS)
 		return 2;

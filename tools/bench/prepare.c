@@ -72,8 +72,7 @@ static bool make_task(
 	if (stat(path, &st) != 0 || !image_size(path, &ret->expected_image))
 		return false;
 	ret->expected_bytes = (uint64_t)st.st_size;
-	ret->expected_mtime_ns =
-		(int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+	ret->expected_mtime_ns = timespec_ns(st.st_mtim);
 	return true;
 }
 

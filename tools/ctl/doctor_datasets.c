@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/clock.h"
 #include "dataset/dataset.h"
 #include "doctor.h"
 
@@ -47,9 +48,7 @@ static const char *remote_name(const char *path)
 
 static bool is_later(const struct stat *a, const struct stat *b)
 {
-	return a->st_mtim.tv_sec != b->st_mtim.tv_sec
-		       ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
-		       : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+	return timespec_ns(a->st_mtim) > timespec_ns(b->st_mtim);
 }
 
 /* Tells whether the path, or an entry directly in it, is newer than the catalogue. */

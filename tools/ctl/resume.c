@@ -12,15 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int read_checkpoint(const char *file, char **ret)
-{
-	size_t bytes = 0;
-	int err = read_file(file, ret, &bytes);
-	if (err)
-		complain("%s: %s", file, strerror(-err));
-	return err;
-}
-
 int restore_job(const char *socket_path, int argc, char **argv)
 {
 	static const struct option options[] = {{"at", required_argument, NULL, 'a'},
@@ -40,8 +31,12 @@ int restore_job(const char *socket_path, int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	auto_free char *text = NULL;
-	if (read_checkpoint(argv[optind + 1], &text) != 0)
+	size_t bytes;
+	int err = read_file(argv[optind + 1], &text, &bytes);
+	if (err) {
+		complain("%s: %s", argv[optind + 1], strerror(-err));
 		return EXIT_FAILURE;
+	}
 	const char *arguments[] = {"restore", argv[optind], text, at};
 	return request(socket_path, arguments, at ? 4 : 3, NULL, stdout);
 }

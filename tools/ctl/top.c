@@ -255,8 +255,7 @@ static int run_live(struct live *live)
 
 static void pause_for(double seconds)
 {
-	struct timespec left = {.tv_sec = (time_t)seconds,
-		.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9)};
+	struct timespec left = timespec_of_ns((uint64_t)(seconds * 1e9));
 	while (nanosleep(&left, &left) != 0 && errno == EINTR)
 		;
 }

@@ -152,70 +152,36 @@ void top_sample_compare(struct top_sample *sample, const struct top_sample *befo
 	compare_storages(sample, before, seconds);
 }
 
-static double done_of(const struct top_job *job)
+/* Returns the number by which jobs are sorted, the largest first; 0: they are sorted by name. */
+static double number_of(const struct top_job *job, enum top_order order)
 {
-	return job->samples > 0 ? job->consumed / job->samples : 0;
+	switch (order) {
+	case TOP_BY_WAITED:
+		return job->exposed;
+	case TOP_BY_RATE:
+		return job->per_second;
+	case TOP_BY_DONE:
+		return job->samples > 0 ? job->consumed / job->samples : 0;
+	case TOP_BY_PREPARED:
+		return job->decoded;
+	default:
+		return 0;
+	}
 }
 
-static double prepared_of(const struct top_job *job)
+/* Compares two jobs by number_of, the largest number first. Jobs with equal numbers are sorted by
+ * name, so that their lines do not change places without need. */
+static int compare(const void *a, const void *b, void *order)
 {
-	return job->decoded;
-}
-
-static double exposed_of(const struct top_job *job)
-{
-	return job->exposed;
-}
-
-static double rate_of(const struct top_job *job)
-{
-	return job->per_second;
-}
-
-static int by_name(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct top_job *)a)->name, ((const struct top_job *)b)->name);
-}
-
-/* Compares two jobs for a sort by of(), the largest number first. Jobs with equal numbers are
- * sorted by name, so that their lines do not change places without need. */
-static int most_first(
-	const void *a, const void *b, double (*of)(const struct top_job *job))
-{
-	double x = of(a), y = of(b);
-	return x != y ? (x < y) - (x > y) : by_name(a, b);
-}
-
-static int by_waited(const void *a, const void *b)
-{
-	return most_first(a, b, exposed_of);
-}
-
-static int by_rate(const void *a, const void *b)
-{
-	return most_first(a, b, rate_of);
-}
-
-static int by_done(const void *a, const void *b)
-{
-	return most_first(a, b, done_of);
-}
-
-static int by_prepared(const void *a, const void *b)
-{
-	return most_first(a, b, prepared_of);
+	const struct top_job *job = a, *other = b;
+	double x = number_of(job, *(enum top_order *)order);
+	double y = number_of(other, *(enum top_order *)order);
+	return x != y ? (x < y) - (x > y) : strcmp(job->name, other->name);
 }
 
 void top_sort(struct top_sample *sample, enum top_order order)
 {
-	static int (*const compare[])(const void *, const void *) = {
-		[TOP_BY_NAME] = by_name,
-		[TOP_BY_WAITED] = by_waited,
-		[TOP_BY_RATE] = by_rate,
-		[TOP_BY_DONE] = by_done,
-		[TOP_BY_PREPARED] = by_prepared};
 	if (order != TOP_AS_ADDED && sample->n_jobs > 1)
-		qsort(sample->jobs, sample->n_jobs, sizeof(*sample->jobs),
-			compare[order]);
+		qsort_r(sample->jobs, sample->n_jobs, sizeof(*sample->jobs), compare,
+			&order);
 }

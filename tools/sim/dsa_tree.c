@@ -23,8 +23,8 @@ void dsa_tree_free(struct dsa_tree **tree)
 	if (!t)
 		return;
 	for (size_t i = 0; i < t->n; i++) {
-		set_free(&t->levels[i].vertex);
-		set_free(&t->levels[i].leaf);
+		bitmap_free(&t->levels[i].vertex);
+		bitmap_free(&t->levels[i].leaf);
 	}
 	free(t->levels);
 	free(t->round);
@@ -74,12 +74,12 @@ static int reserve(struct dsa_tree *tree)
  * `dataset`, which is D without the elements of the vertices so far. */
 static void pass(struct level *level, roaring_bitmap_t *dataset, roaring_bitmap_t *pushed)
 {
-	auto_set *shared = set_and(level->vertex, dataset);
+	auto_bitmap roaring_bitmap_t *shared = set_and(level->vertex, dataset);
 	roaring_bitmap_andnot_inplace(level->vertex, shared);
 	roaring_bitmap_or_inplace(pushed, level->vertex);
 	roaring_bitmap_or_inplace(level->leaf, pushed);
 	roaring_bitmap_andnot_inplace(dataset, shared);
-	set_free(&level->vertex);
+	bitmap_free(&level->vertex);
 	level->vertex = shared;
 	shared = NULL;
 }
@@ -105,7 +105,7 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 	}
 	struct level level = {
 		.stream = stream, .remaining = set_size(dataset), .leaf = dataset};
-	auto_set *pushed = set_made(roaring_bitmap_create());
+	auto_bitmap roaring_bitmap_t *pushed = set_made(roaring_bitmap_create());
 	size_t at = 0;
 	while (at < tree->n && before(&tree->levels[at], &level))
 		pass(&tree->levels[at++], dataset, pushed);
@@ -129,7 +129,8 @@ static void lift(struct dsa_tree *tree, size_t at)
 {
 	for (bool any = true; any && at > 0; at--) {
 		struct level *upper = &tree->levels[at - 1];
-		auto_set *shared = set_and(upper->leaf, tree->levels[at].vertex);
+		auto_bitmap roaring_bitmap_t *shared =
+			set_and(upper->leaf, tree->levels[at].vertex);
 		any = !roaring_bitmap_is_empty(shared);
 		if (!any)
 			continue;
@@ -160,8 +161,8 @@ void dsa_tree_remove(struct dsa_tree *tree, stream_id stream)
 		roaring_bitmap_clear(last->leaf);
 	}
 	lift(tree, at);
-	set_free(&gone.vertex);
-	set_free(&gone.leaf);
+	bitmap_free(&gone.vertex);
+	bitmap_free(&gone.leaf);
 }
 
 /*
@@ -199,7 +200,7 @@ static void swap(struct dsa_tree *tree, size_t at)
 		a.vertex = a.leaf;
 		a.leaf = set_made(roaring_bitmap_create());
 	}
-	set_free(&w);
+	bitmap_free(&w);
 	tree->levels[at] = b;
 	tree->levels[at + 1] = a;
 }
@@ -234,16 +235,16 @@ void dsa_tree_validate(const struct dsa_tree *tree)
 	uint32_t above = 0;
 	for (size_t i = 0; i < tree->n; i++) {
 		const struct level *level = &tree->levels[i];
-		auto_set *set = path(tree, i);
+		auto_bitmap roaring_bitmap_t *set = path(tree, i);
 		above += set_size(level->vertex);
 		ensure(i == 0 || before(level - 1, level));
 		ensure(!level->ret && !level->lifted);
 		ensure(set_size(set) == level->remaining);
 		ensure(above + set_size(level->leaf) == level->remaining);
 	}
-	auto_set *shared = tree->n ? path(tree, tree->n - 1) : NULL;
+	auto_bitmap roaring_bitmap_t *shared = tree->n ? path(tree, tree->n - 1) : NULL;
 	for (size_t i = tree->n; i-- > 0;) {
-		auto_set *set = path(tree, i);
+		auto_bitmap roaring_bitmap_t *set = path(tree, i);
 		roaring_bitmap_and_inplace(shared, set);
 		ensure(set_size(shared) == above);
 		above -= set_size(tree->levels[i].vertex);

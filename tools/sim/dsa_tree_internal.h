@@ -68,12 +68,3 @@ static inline roaring_bitmap_t *set_and(
 {
 	return set_made(roaring_bitmap_and(a, b));
 }
-
-static inline void set_free(roaring_bitmap_t **set)
-{
-	if (*set)
-		roaring_bitmap_free(*set);
-	*set = NULL;
-}
-
-#define auto_set __attribute__((cleanup(set_free))) roaring_bitmap_t

@@ -48,11 +48,11 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 		levels[next].lifted ? roaring_bitmap_and(leaf, levels[next].lifted)
 				    : roaring_bitmap_create());
 	for (size_t j = at + 2; j <= next; j++) {
-		auto_set *shared = set_and(leaf, levels[j].vertex);
+		auto_bitmap roaring_bitmap_t *shared = set_and(leaf, levels[j].vertex);
 		roaring_bitmap_or_inplace(lifted, shared);
 	}
 	if (roaring_bitmap_is_empty(lifted))
-		set_free(&lifted);
+		bitmap_free(&lifted);
 	return lifted;
 }
 
@@ -113,7 +113,8 @@ static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without
 	}
 	if (!without)
 		return roaring_bitmap_select(vertex, *rank, ret);
-	auto_set *rest = set_made(roaring_bitmap_andnot(vertex, without));
+	auto_bitmap roaring_bitmap_t *rest =
+		set_made(roaring_bitmap_andnot(vertex, without));
 	return roaring_bitmap_select(rest, *rank, ret);
 }
 
@@ -231,7 +232,7 @@ static void give(struct dsa_tree *tree, const struct decision *decision)
 		*level->ret = decision->sample;
 		level->ret = NULL;
 		level->remaining--;
-		set_free(&level->lifted);
+		bitmap_free(&level->lifted);
 	}
 }
 

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Prints the ini of the scenario. Loads are counted only in the second and third epoch of time,

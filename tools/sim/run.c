@@ -3,8 +3,6 @@
 
 #include "run.h"
 
-#include <stdlib.h>
-
 static roaring_bitmap_t *random_subset(const struct sim_dataset *dataset, uint64_t seed)
 {
 	struct rng rng;

@@ -5,7 +5,6 @@
 #include "values.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static int read_file(const char *path, char **ret)

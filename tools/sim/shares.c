@@ -4,7 +4,6 @@
 #include "training.h"
 
 #include <errno.h>
-#include <math.h>
 
 struct row {
 	const char *name;  /* name in the CSV */

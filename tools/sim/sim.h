@@ -3,11 +3,11 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/cleanup.h"
 #include "base/types.h"
 #include "config/config.h"
 
-#include <roaring/roaring.h>
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -7,12 +7,6 @@
 
 #include <errno.h>
 
-static struct sim_sched_job *job_of(struct stream *stream)
-{
-	return (struct sim_sched_job *)((char *)stream -
-					offsetof(struct sim_sched_job, stream));
-}
-
 static void hold(struct sim_sched_job *job, sample_id sample)
 {
 	struct sim_sched *sched = job->sched;
@@ -40,7 +34,9 @@ static void give_need_back(struct sim_sched_job *job)
 
 static void execute_one(struct sim_sched *sched, const struct draw_effect *effect)
 {
-	struct sim_sched_job *job = effect->stream ? job_of(effect->stream) : NULL;
+	struct sim_sched_job *job =
+		effect->stream ? struct_of(effect->stream, struct sim_sched_job, stream)
+			       : NULL;
 	switch (effect->kind) {
 	case DRAW_DROP:
 		cache_need_drop(sched->space, effect->id);

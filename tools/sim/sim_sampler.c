@@ -63,11 +63,10 @@ static void tree_validate(const struct sampler *sampler)
 	dsa_tree_validate(tree->tree);
 	for (size_t i = 0; i < sampler->n; i++) {
 		const struct sampler_stream *stream = sampler->by_id[i];
-		roaring_bitmap_t *set = dsa_tree_copy_remaining(tree->tree, stream->id);
-		roaring_bitmap_t *expected = idset_to_bitmap(stream->set);
+		auto_bitmap roaring_bitmap_t *set =
+			dsa_tree_copy_remaining(tree->tree, stream->id);
+		auto_bitmap roaring_bitmap_t *expected = idset_to_bitmap(stream->set);
 		ensure(expected && roaring_bitmap_equals(set, expected));
-		roaring_bitmap_free(set);
-		roaring_bitmap_free(expected);
 	}
 }
 

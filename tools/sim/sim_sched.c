@@ -14,11 +14,6 @@ void sim_fail(struct sim_sched *sched, int err)
 		sched->error = err;
 }
 
-static struct sim_open *open_of(struct open_request *request)
-{
-	return (struct sim_open *)((char *)request - offsetof(struct sim_open, request));
-}
-
 /* Tells the draw engine of a binding. The daemon would also write the record to a journal. */
 static void note(struct sim_sched_job *job, const struct record *record)
 {
@@ -83,10 +78,10 @@ static void execute_one(struct sim_sched_job *job, struct effect *effect)
 		sim_supply_unpin(job->sched, effect->sample);
 		break;
 	case EFFECT_ANSWER:
-		answer(open_of(effect->request));
+		answer(struct_of(effect->request, struct sim_open, request));
 		break;
 	case EFFECT_LOOK_UP:
-		look_up(open_of(effect->request));
+		look_up(struct_of(effect->request, struct sim_open, request));
 		break;
 	case EFFECT_RECORD:
 		note(job, &effect->record);

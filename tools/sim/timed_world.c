@@ -160,8 +160,7 @@ void timed_run_free(struct timed_run **run_pointer)
 		return;
 	sim_sched_free(&run->sched);
 	for (size_t j = 0; j < run->world->n_jobs; j++) {
-		if (run->scripts[j].selection)
-			roaring_bitmap_free(run->scripts[j].selection);
+		bitmap_free(&run->scripts[j].selection);
 		free(run->scripts[j].labels);
 		free(run->scripts[j].opens);
 	}

@@ -15,7 +15,6 @@ struct sim_option {
 	enum sim_section section;
 	const char *key;
 	const char *allowed;
-	bool required;
 	int (*parse)(void *object, const char *text);
 };
 

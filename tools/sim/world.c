@@ -87,13 +87,12 @@ static int measure(struct sim_run *run)
 {
 	const struct sim_size *size = &run->setup->cache;
 	struct sim_result *result = &run->result;
-	roaring_bitmap_t *all = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *all = roaring_bitmap_create();
 	if (!all)
 		return -ENOMEM;
 	for (size_t i = 0; i < run->scenario->n_jobs; i++)
 		roaring_bitmap_or_inplace(all, run->scripts[i].selection);
 	result->all = (uint32_t)roaring_bitmap_get_cardinality(all);
-	roaring_bitmap_free(all);
 	double capacity = size->fraction ? round(size->value * result->all)
 			  : size->bytes ? floor(size->value / run->scenario->sample_bytes)
 					: size->value;
@@ -147,8 +146,7 @@ void sim_run_free(struct sim_run **run)
 		return;
 	sim_sched_free(&e->sched);
 	for (size_t i = 0; e->scripts && i < e->scenario->n_jobs; i++) {
-		if (e->scripts[i].selection)
-			roaring_bitmap_free(e->scripts[i].selection);
+		bitmap_free(&e->scripts[i].selection);
 		free(e->scripts[i].labels);
 		free(e->scripts[i].opens);
 	}

@@ -5,7 +5,6 @@
 #include "sampler/exchange/exchange_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  * Exchange sampling, for stream j, which still has to draw the ids in R_j:
@@ -84,8 +83,7 @@ void member_put(struct member **pointer)
 	*pointer = NULL;
 	if (!member || atomic_fetch_sub(&member->references, 1) > 1)
 		return;
-	if (member->selection)
-		roaring_bitmap_free(member->selection);
+	bitmap_free(&member->selection);
 	free(member);
 }
 

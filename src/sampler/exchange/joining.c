@@ -5,7 +5,6 @@
 #include "sampler/exchange/exchange_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 /* If the selection of a new job divides classes, ids get new slots, so the streams' sets of slots
  * change, too. With millions of ids this takes long: sampler_joining_prepare makes the new slots

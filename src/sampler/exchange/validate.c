@@ -69,10 +69,9 @@ static void validate_stream(const struct exchange *e, const struct sampler_strea
 {
 	ensure(stream->member->stream == stream && stream->member->job == stream->job);
 	validate_set(e->slots, stream);
-	roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
+	auto_bitmap roaring_bitmap_t *ids = idset_to_bitmap(stream->set);
 	ensure(ids);
 	ensure(roaring_bitmap_is_subset(ids, stream->member->selection));
-	roaring_bitmap_free(ids);
 }
 
 void exchange_validate(const struct sampler *sampler)
