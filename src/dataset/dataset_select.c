@@ -185,11 +185,7 @@ static int bad_predicate(
 		for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 			fprintf(out, " %s", functions[i]);
 	}
-	if (fclose(out) == 0)
-		return -EINVAL;
-	free(*ret_message);
-	*ret_message = NULL;
-	return -ENOMEM;
+	return close_text(out, ret_message) ? -EINVAL : -ENOMEM;
 }
 
 /* Makes the message for a failed statement: the reason of the guard if the guard refused
