@@ -14,3 +14,12 @@ char *aprintf(const char *format, ...)
 	va_end(args);
 	return n < 0 ? NULL : text;
 }
+
+char *close_text(FILE *out, char **text)
+{
+	if (fclose(out) == 0)
+		return *text;
+	free(*text);
+	*text = NULL;
+	return NULL;
+}

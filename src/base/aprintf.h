@@ -7,3 +7,6 @@
 
 /* Returns text that the caller frees. NULL, and errno ENOMEM: no memory. */
 must_check char *aprintf(const char *format, ...) printf_like(1, 2);
+
+/* Closes a stream of open_memstream. Returns its text, which the caller frees; NULL: no memory. */
+must_check char *close_text(FILE *out, char **text);

@@ -294,13 +294,10 @@ must_check int config_parse_daemon(const char *file, const char *text,
 void config_daemon_free(struct daemon_config *config);
 
 /* Parses an ini that has only [dataset NAME] sections. file: absolute, for messages and relative
- * paths. sampler: the sampler of datasets that name none. */
+ * paths. text NULL: reads the file. sampler: the sampler of datasets that name none. */
 must_check int config_parse_datasets(const char *file, const char *text,
 	enum sampler_kind sampler, config_report *report, void *context,
 	struct dataset_config **ret, size_t *ret_n);
-/* Reads the ini of config_parse_datasets from a file. path: absolute. */
-must_check int config_load_datasets(const char *path, enum sampler_kind sampler,
-	config_report *report, void *context, struct dataset_config **ret, size_t *ret_n);
 must_check int config_dataset_copy(
 	const struct dataset_config *from, struct dataset_config *ret);
 void config_dataset_free(struct dataset_config *config);

@@ -131,8 +131,9 @@ int config_parse_daemon(const char *file, const char *text, config_report *repor
 {
 	struct ini ini = {
 		.file = file, .kind = INI_DAEMON, .report = report, .context = context};
-	ini_read(&ini, text);
-	int err = finish(&ini, ret);
+	int err = ini_read(&ini, text);
+	if (!err)
+		err = finish(&ini, ret);
 	ini_free(&ini);
 	return err;
 }
@@ -140,13 +141,7 @@ int config_parse_daemon(const char *file, const char *text, config_report *repor
 int config_load_daemon(
 	const char *path, config_report *report, void *context, struct daemon_config *ret)
 {
-	struct ini ini = {
-		.file = path, .kind = INI_DAEMON, .report = report, .context = context};
-	int err = ini_read_file(&ini);
-	if (!err)
-		err = finish(&ini, ret);
-	ini_free(&ini);
-	return err;
+	return config_parse_daemon(path, NULL, report, context, ret);
 }
 
 void config_daemon_free(struct daemon_config *config)

@@ -50,18 +50,7 @@ int config_parse_datasets(const char *file, const char *text, enum sampler_kind 
 {
 	struct ini ini = {
 		.file = file, .kind = INI_DAEMON, .report = report, .context = context};
-	ini_read(&ini, text);
-	int err = finish(&ini, sampler, ret, ret_n);
-	ini_free(&ini);
-	return err;
-}
-
-int config_load_datasets(const char *path, enum sampler_kind sampler,
-	config_report *report, void *context, struct dataset_config **ret, size_t *ret_n)
-{
-	struct ini ini = {
-		.file = path, .kind = INI_DAEMON, .report = report, .context = context};
-	int err = ini_read_file(&ini);
+	int err = ini_read(&ini, text);
 	if (!err)
 		err = finish(&ini, sampler, ret, ret_n);
 	ini_free(&ini);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/ensure.h"
 #include "config/config_internal.h"
 
@@ -15,10 +16,7 @@ static char *allowed_text(const struct option *option)
 	if (!out)
 		return NULL;
 	option->type->allowed(option, out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 static const char *nearest_choice(const struct option *option, const char *text)

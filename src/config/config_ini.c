@@ -318,7 +318,7 @@ static void take_line(struct reader *reader, char *text)
 		report_form(reader, text);
 }
 
-void ini_read(struct ini *ini, const char *text)
+static void read_text(struct ini *ini, const char *text)
 {
 	struct reader reader = {.ini = ini};
 	if (strncmp(text, "\xef\xbb\xbf", 3) == 0)
@@ -406,11 +406,11 @@ static int read_job(struct ini *ini, const char *text)
 	if (err == -EINVAL)
 		ini_mistake(ini, unset.line, "job", unset.key, "%s", unset.text);
 	else if (!err)
-		ini_read(ini, filled);
+		read_text(ini, filled);
 	return err;
 }
 
-int ini_read_file(struct ini *ini)
+static int read_file(struct ini *ini)
 {
 	auto_free char *text = NULL;
 	auto_fclose FILE *file = fopen(ini->file, "re");
@@ -422,8 +422,16 @@ int ini_read_file(struct ini *ini)
 	else if (ini->kind == INI_JOB)
 		err = read_job(ini, text);
 	else
-		ini_read(ini, text);
+		read_text(ini, text);
 	return err == -EILSEQ ? -EINVAL : err;
+}
+
+int ini_read(struct ini *ini, const char *text)
+{
+	if (!text)
+		return read_file(ini);
+	read_text(ini, text);
+	return 0;
 }
 
 void ini_free(struct ini *ini)

@@ -138,10 +138,9 @@ struct ini {
 	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Reports mistakes in the text's syntax, sections and keys. */
-void ini_read(struct ini *ini, const char *text);
-/* Reads ini->file, and calls ini_read. -errno, reported: the file can't be read. */
-must_check int ini_read_file(struct ini *ini);
+/* Reports mistakes in the syntax, sections and keys of the text; NULL: of ini->file. -errno,
+ * reported: the file can't be read. */
+must_check int ini_read(struct ini *ini, const char *text);
 /* Overrides a key by "SECTION.KEY=VALUE". line: that of the setting, or LINE_OF_SETTING. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);

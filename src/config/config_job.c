@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "config/config_internal.h"
 #include "config/config_owner.h"
 
@@ -254,10 +255,7 @@ static char *with_name(const char *path, const char *name)
 	for (const char *at; (at = strstr(path, "%name")); path = at + strlen("%name"))
 		fprintf(out, "%.*s%s", (int)(at - path), path, name);
 	fputs(path, out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 static void expand_path(struct ini *ini, struct job_config *job)
@@ -311,12 +309,10 @@ static bool fits_program(const struct job_config *job, const char *key)
 	       (strcmp(key, "filter") == 0 && job->augment.random_resized_crop.width);
 }
 
-static void check_prepare(struct ini *ini, struct job_config *job)
+static void check_prepare(struct ini *ini, const struct job_config *job)
 {
 	if (!job->prepare)
 		return;
-	if (!ini_line(ini, SECTION_TENSOR, "format"))
-		job->format = FORMAT_NPY;
 	if (job->format == FORMAT_SOURCE)
 		config_refuse(ini, SECTION_TENSOR, "format", "source",
 			"any other format with prepare");
@@ -330,7 +326,7 @@ static void check_prepare(struct ini *ini, struct job_config *job)
 }
 
 /* Checks a job whose samples are directories: their arrays have one axis more than images. */
-static void check_group(struct ini *ini, struct job_config *job)
+static void check_group(struct ini *ini, const struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
 		config_refuse(ini, SECTION_TENSOR,
@@ -339,8 +335,6 @@ static void check_group(struct ini *ini, struct job_config *job)
 			"both group = directory and frames = N, or neither");
 	if (!job->groups_directories)
 		return;
-	if (!ini_line(ini, SECTION_TENSOR, "format"))
-		job->format = FORMAT_NPY;
 	if (!config_holds_arrays(job->format))
 		config_refuse(ini, SECTION_TENSOR, "format", "format",
 			"npy, record or raw, with group = directory, whose samples have "
@@ -350,10 +344,12 @@ static void check_group(struct ini *ini, struct job_config *job)
 			"not with layout = mirror, or several datasets");
 }
 
-/* Batches hold arrays, so npy is their default format. */
-static void default_for_batch(struct ini *ini, struct job_config *job)
+/* Files that hold arrays, not images, are npy by default. */
+static void default_format(struct ini *ini, struct job_config *job)
 {
-	if (job->layout == LAYOUT_BATCH && !ini_line(ini, SECTION_TENSOR, "format"))
+	bool array =
+		job->layout == LAYOUT_BATCH || job->prepare || job->groups_directories;
+	if (array && !ini_line(ini, SECTION_TENSOR, "format"))
 		job->format = FORMAT_NPY;
 }
 
@@ -470,7 +466,7 @@ static void finish_fields(struct ini *ini, unsigned mistakes, struct job_config 
 		job->order = config_order_of(job->order_text);
 	check_replay(ini, job);
 	expand_path(ini, job);
-	default_for_batch(ini, job);
+	default_format(ini, job);
 	check_prepare(ini, job);
 	check_group(ini, job);
 	if (job->from)
@@ -518,10 +514,11 @@ int config_parse_job_with(const char *file, const char *text, const char *const 
 {
 	struct ini ini = {
 		.file = file, .kind = INI_JOB, .report = report, .context = context};
-	ini_read(&ini, text);
-	for (size_t i = 0; i < n && !ini.unusable; i++)
+	int err = ini_read(&ini, text);
+	for (size_t i = 0; i < n && !err && !ini.unusable; i++)
 		ini_set(&ini, settings[i], LINE_OF_SETTING);
-	int err = config_finish_job(&ini, ret);
+	if (!err)
+		err = config_finish_job(&ini, ret);
 	ini_free(&ini);
 	return err;
 }
@@ -535,13 +532,7 @@ int config_parse_job(const char *file, const char *text, config_report *report,
 int config_load_job(
 	const char *path, config_report *report, void *context, struct job_config *ret)
 {
-	struct ini ini = {
-		.file = path, .kind = INI_JOB, .report = report, .context = context};
-	int err = ini_read_file(&ini);
-	if (!err)
-		err = config_finish_job(&ini, ret);
-	ini_free(&ini);
-	return err;
+	return config_parse_job(path, NULL, report, context, ret);
 }
 
 void config_job_free(struct job_config *config)

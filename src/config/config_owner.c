@@ -177,14 +177,12 @@ bool config_job_allows(
 void config_print_user(FILE *out, uid_t uid)
 {
 	auto_fclose FILE *users = fopen("/etc/passwd", "re");
-	const struct passwd *user;
 	char buffer[1024];
 	struct passwd entry, *found = NULL;
 	while (users && fgetpwent_r(users, &entry, buffer, sizeof(buffer), &found) == 0) {
-		user = found;
-		if (user->pw_uid != uid)
+		if (entry.pw_uid != uid)
 			continue;
-		fputs(user->pw_name, out);
+		fputs(entry.pw_name, out);
 		return;
 	}
 	fprintf(out, "%lu", (unsigned long)uid);

@@ -58,7 +58,7 @@ static int is_ini(const struct dirent *entry)
 int config_each_ini(const char *directory, int (*visit)(void *context, const char *path),
 	void *context)
 {
-	struct dirent **entries = NULL;
+	auto_free struct dirent **entries = NULL;
 	int n = scandir(directory, &entries, is_ini, alphasort);
 	int err = n < 0 ? -errno : 0;
 	for (int i = 0; i < n; i++) {
@@ -67,6 +67,5 @@ int config_each_ini(const char *directory, int (*visit)(void *context, const cha
 			err = path ? visit(context, path) : -ENOMEM;
 		free(entries[i]);
 	}
-	free(entries);
 	return err;
 }

@@ -62,10 +62,7 @@ static char *text_of(const struct ini_section *section)
 		if (section->values[i].text)
 			fprintf(out, "%s = %s\n", config_option(i)->key,
 				section->values[i].text);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 static int keep(const struct ini_section *own, const struct job_config *as,

@@ -36,8 +36,8 @@ int template_option(const char *key)
 /* Finds "SECTION.KEY" for a key without its section, or else the most similar name. */
 static bool find_nearest(const char *key, char ret[static MAX_KEY])
 {
-	char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
-	const char **list = calloc(config_n_options(), sizeof(*list));
+	auto_free char(*names)[MAX_KEY] = calloc(config_n_options(), sizeof(*names));
+	auto_free const char **list = calloc(config_n_options(), sizeof(*list));
 	const char *found = NULL;
 	size_t n = 0;
 	for (size_t i = 0; names && list && i < config_n_options(); i++) {
@@ -53,8 +53,6 @@ static bool find_nearest(const char *key, char ret[static MAX_KEY])
 		found = config_nearest(key, list, n);
 	if (found)
 		strcpy(ret, found);
-	free(list);
-	free(names);
 	return found != NULL;
 }
 

@@ -166,15 +166,12 @@ void client_execute(struct client *client, struct control *control)
 	auto_free char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		client->state = CLIENT_ENDS;
+	client->state = CLIENT_ENDS; /* if memory runs out */
+	if (!out)
 		return;
-	}
 	bool ok = control_execute(control, client, out);
 	bool lost = ferror(out);
-	if (fclose(out) != 0 || lost)
-		client->state = CLIENT_ENDS;
-	else
+	if (fclose(out) == 0 && !lost)
 		frame(client,
 			client->lines.job ? "more"
 			: ok		  ? "ok"
@@ -204,17 +201,14 @@ static void next_lines(struct client *client)
 	auto_free char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		client->state = CLIENT_ENDS;
+	client->state = CLIENT_ENDS; /* if memory runs out */
+	if (!out)
 		return;
-	}
 	uint32_t n = order_lines_print(&client->lines, client->next, LINES_AT_ONCE, out);
 	client->next += n;
 	bool lost = ferror(out);
-	if (fclose(out) != 0 || lost) {
-		client->state = CLIENT_ENDS;
+	if (fclose(out) != 0 || lost)
 		return;
-	}
 	if (n > 0)
 		frame(client, "more", text, bytes);
 	else

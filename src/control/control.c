@@ -189,17 +189,10 @@ static int start(struct control *control)
 	int err = worker_start(&control->worker, control);
 	if (!err)
 		err = worker_start(&control->scanner, control);
-	if (!err)
-		err = control_watch(control, EPOLL_CTL_ADD, &control->stop, EPOLLIN);
-	if (!err)
-		err = control_watch(
-			control, EPOLL_CTL_ADD, &control->worker.watch, EPOLLIN);
-	if (!err)
-		err = control_watch(
-			control, EPOLL_CTL_ADD, &control->scanner.watch, EPOLLIN);
-	if (!err)
-		err = control_watch(
-			control, EPOLL_CTL_ADD, &control->listener->watch, EPOLLIN);
+	struct watch *watches[] = {&control->stop, &control->worker.watch,
+		&control->scanner.watch, &control->listener->watch};
+	for (size_t i = 0; !err && i < sizeof(watches) / sizeof(watches[0]); i++)
+		err = control_watch(control, EPOLL_CTL_ADD, watches[i], EPOLLIN);
 	if (err)
 		return err;
 	grants_restore(control);

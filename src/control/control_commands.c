@@ -17,20 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void jobs_changed(
-	const struct request *request, const char *name, const char *path)
-{
-	if (request->session)
-		session_jobs_changed(request->session, name, path);
-}
-
 static bool remove_job(const struct request *request, struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);
 	int err = sched_job_remove(request->context->sched, config->name);
 	if (err)
 		return request_refuse(request, "%s: %s", config->name, strerror(-err));
-	jobs_changed(request, config->name, config->path);
+	if (request->session)
+		session_jobs_changed(request->session, config->name, config->path);
 	fprintf(request->out, "removed %s\n", config->name);
 	auto_free char *ini =
 		control_ini_of(request->context->config->jobs, config->name);
@@ -180,10 +174,9 @@ static bool run_upgrade(const struct request *request)
 static bool change_forget(const struct request *request)
 {
 	char text[GROUP_TEXT];
-	if (!group_forget(request->context->group, request->argument[1], text))
-		return request_refuse(request, "%s", text);
+	bool ok = group_forget(request->context->group, request->argument[1], text);
 	fprintf(request->out, "%s\n", text);
-	return true;
+	return ok;
 }
 
 /* Returns false if the text is no number from 1 to COORD_RANKS; the answer has the reason. */
@@ -207,11 +200,10 @@ static bool change_resize(const struct request *request)
 		(request->n_arguments > 3 && !take_ranks(request, "local_ranks",
 						     request->argument[3], &local_ranks)))
 		return false;
-	if (!group_resize(request->context->group, request->argument[1], ranks,
-		    local_ranks, text))
-		return request_refuse(request, "%s", text);
+	bool ok = group_resize(
+		request->context->group, request->argument[1], ranks, local_ranks, text);
 	fprintf(request->out, "%s\n", text);
-	return true;
+	return ok;
 }
 
 /* The processes that may send a command. ANY: all that can reach the control socket; the command

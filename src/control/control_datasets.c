@@ -14,30 +14,29 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 
-static int print_ini(const struct dataset_config *config, char **ret)
+static char *ini_of(const struct dataset_config *config)
 {
+	char *text = NULL;
 	size_t size;
-	FILE *out = open_memstream(ret, &size);
+	FILE *out = open_memstream(&text, &size);
 	if (!out)
-		return -ENOMEM;
+		return NULL;
 	config_print_dataset(out, config);
-	return fclose(out) == 0 ? 0 : -ENOMEM;
+	return close_text(out, &text);
 }
 
 /* Saves the ini for the daemon's next start. Other users may not read the ini, because the
  * dataset's URL may contain a password. */
 static int keep(const struct request *request, const struct dataset_config *config)
 {
-	auto_free char *text = NULL;
+	auto_free char *text = ini_of(config);
 	auto_free char *directory =
 		aprintf("%s/datasets", request->context->config->state);
 	auto_free char *name = aprintf("%s.ini", config->name);
-	if (!directory || !name)
+	if (!text || !directory || !name)
 		return -ENOMEM;
-	int err = print_ini(config, &text);
-	return err ? err : disk_replace(directory, name, text, 0600);
+	return disk_replace(directory, name, text, 0600);
 }
 
 /* Removes the saved ini. Returns false if there was none. */
@@ -102,7 +101,7 @@ static bool add_one(const struct request *request, const struct dataset_config *
 
 static bool add(const struct request *request, const char *file, const char *text)
 {
-	struct dataset_config *configs = NULL;
+	auto_free struct dataset_config *configs = NULL;
 	bool ok = true;
 	size_t n = 0;
 	if (file[0] != '/')
@@ -115,7 +114,6 @@ static bool add(const struct request *request, const char *file, const char *tex
 		ok = ok && add_one(request, &configs[i]);
 		config_dataset_free(&configs[i]);
 	}
-	free(configs);
 	return ok;
 }
 

@@ -162,10 +162,7 @@ static char *job_text(const struct job_config *config)
 	if (!out)
 		return NULL;
 	config_print_job(out, config);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 static bool has_line(const char *text, const char *line, size_t n)

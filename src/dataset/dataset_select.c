@@ -184,11 +184,7 @@ static int bad_predicate(
 		for (size_t i = 0; i < sizeof(functions) / sizeof(*functions); i++)
 			fprintf(out, " %s", functions[i]);
 	}
-	if (fclose(out) == 0)
-		return -EINVAL;
-	free(*ret_message);
-	*ret_message = NULL;
-	return -ENOMEM;
+	return close_text(out, ret_message) ? -EINVAL : -ENOMEM;
 }
 
 /* Makes the message for the user: the guard's reason if the guard refused something, otherwise

@@ -38,8 +38,8 @@ static int open_added(void *context, const char *file)
 	struct dataset ***datasets = opening->datasets;
 	struct dataset_config *added = NULL;
 	size_t n = 0;
-	int err = config_load_datasets(
-		file, config->sampler, config_report_to_log, NULL, &added, &n);
+	int err = config_parse_datasets(
+		file, NULL, config->sampler, config_report_to_log, NULL, &added, &n);
 	for (size_t i = 0; i < n; i++) {
 		struct dataset **more =
 			reallocarray(*datasets, config->n_datasets + 1, sizeof(*more));

@@ -248,10 +248,7 @@ static char *identity_body(const struct identity *identity, const char *token)
 	print_escaped(out, identity->session ? identity->session : "joaderfs", false);
 	fputs("&WebIdentityToken=", out);
 	print_escaped(out, token, false);
-	if (fclose(out) == 0)
-		return body;
-	free(body);
-	return NULL;
+	return close_text(out, &body);
 }
 
 static char *sts_url(const char *region)

@@ -192,10 +192,7 @@ static char *page_url(const struct place *place, const struct page *page)
 	print_parameter(out, "&prefix=", page->prefix);
 	if (place->query)
 		fprintf(out, "&%s", place->query);
-	if (fclose(out) == 0)
-		return url;
-	free(url);
-	return NULL;
+	return close_text(out, &url);
 }
 
 static int get_page(const struct place *place, const struct page *page, char **ret,

@@ -246,11 +246,7 @@ int place_url(const struct place *place, const struct far_object *object, char *
 		fwrite(object->url, 1, escaped, out);
 		print_escaped(out, object->url + escaped, true);
 	}
-	if (fclose(out) == 0)
-		return 0;
-	free(*ret);
-	*ret = NULL;
-	return -ENOMEM;
+	return close_text(out, ret) ? 0 : -ENOMEM;
 }
 
 uint64_t far_server(const char *url)

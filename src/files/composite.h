@@ -3,10 +3,8 @@
 
 #pragma once
 
-#include "base/cleanup.h"
 #include "config/config.h"
 
-#include <stddef.h>
 #include <stdint.h>
 
 /*

@@ -15,11 +15,11 @@
 #include <string.h>
 
 /* Returns -EIO if the content is not as long as the st_size that readers were told: they would get
- * wrong data, or only a part. padded: zeros may fill the rest. */
+ * wrong data, or only a part. Zeros may fill the rest of a padded file. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
-	bool padded, uint64_t bytes, uint64_t size)
+	uint64_t bytes, uint64_t size)
 {
-	if (bytes == size || (padded && bytes < size))
+	if (bytes == size || (bytes < size && content_is_padded(config)))
 		return 0;
 	log_warn("job %s: sample %" PRIu32 " has %" PRIu64 " bytes instead of %" PRIu64
 		 ": its file was changed after the scan of the dataset",
@@ -128,8 +128,7 @@ static int make_single(const struct files_context *context, struct sched_job *jo
 	if (!err)
 		put_targets(job, place, look.format, handle, &ret->first.format);
 	return err ? err
-		   : check_bytes(config, handle, content_is_padded(config),
-			     ret->first.format.bytes, ret->size);
+		   : check_bytes(config, handle, ret->first.format.bytes, ret->size);
 }
 
 /* --- pairs: the augmentation decides the same for both images of a position -------- */
@@ -148,8 +147,7 @@ static int make_second(const struct job_config *second, uint64_t daemon_seed,
 	int err = make_one(
 		second, daemon_seed, place, &look, &ret->views[1], 0, &ret->first);
 	return err ? err
-		   : check_bytes(second, handle, content_is_padded(second),
-			     ret->first.format.bytes, ret->size);
+		   : check_bytes(second, handle, ret->first.format.bytes, ret->size);
 }
 
 static struct file_head_field field_of(
@@ -199,18 +197,14 @@ static int join(struct sched_job *job, const struct content_place *place,
 			make_record_head(config,
 				label_in(job, FORMAT_RECORD, place->epoch, handle), ret);
 		ret->second_at = ret->first.format.bytes;
-		return check_bytes(config, handle, content_is_padded(config),
-			ret->second_at + second, ret->size);
+		return check_bytes(config, handle, ret->second_at + second, ret->size);
 	}
 	const struct job_config look = config_second(config);
 	ret->second_at = place->second_at;
 	ret->header_bytes = CONTENT_HEADER;
 	memcpy(ret->header, place->header, CONTENT_HEADER);
-	int err = check_bytes(
-		config, handle, content_is_padded(config), first, place->first_size);
-	return err ? err
-		   : check_bytes(config, handle, content_is_padded(&look), second,
-			     place->second_size);
+	int err = check_bytes(config, handle, first, place->first_size);
+	return err ? err : check_bytes(&look, handle, second, place->second_size);
 }
 
 static int make_pair(const struct files_context *context, struct sched_job *job,
@@ -232,8 +226,7 @@ static int make_pair(const struct files_context *context, struct sched_job *job,
 		look.format = FORMAT_RAW;
 	int err = make_one(config, seed, place, &look, &ret->views[0], 0, &ret->first);
 	if (!err && !joins && !place->header)
-		return check_bytes(config, handle, content_is_padded(config),
-			ret->first.format.bytes, ret->size);
+		return check_bytes(config, handle, ret->first.format.bytes, ret->size);
 	if (!err)
 		err = make_one(&second, seed, place, &of_second, &ret->views[1], 0,
 			&ret->second);

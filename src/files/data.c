@@ -94,97 +94,89 @@ static void fill_entry(
 			directory_inode(hash_below(step->hash, step->name, step->bytes));
 }
 
-struct entries {
-	struct data_entry *entries;
-	size_t n;
-};
-
-static bool has_entry(const struct entries *entries, const char *name)
+static bool has_entry(const struct data_entry *entries, size_t n, const char *name)
 {
-	for (size_t i = 0; i < entries->n; i++)
-		if (strcmp(entries->entries[i].name, name) == 0)
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(entries[i].name, name) == 0)
 			return true;
 	return false;
 }
 
-/* Lists the entries. Of entries with the same name, that of the job with the smallest id counts. */
-static int collect(
-	const struct files_context *context, struct inode directory, struct entries *ret)
+/* Lists the entries. Of entries with the same name, that of the job with the smallest id counts.
+ * The caller frees *ret, also after an error, when *ret_n is 0. */
+static int collect(const struct files_context *context, struct inode directory,
+	struct data_entry **ret, size_t *ret_n)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
-	*ret = (struct entries){0};
+	*ret = NULL;
+	*ret_n = 0;
 	int err = sched_job_ids(context->sched, &ids, &n);
 	if (err)
 		return err;
-	ret->entries = calloc(n + 1, sizeof(*ret->entries));
-	if (!ret->entries)
+	struct data_entry *entries = *ret = calloc(n + 1, sizeof(*entries));
+	if (!entries)
 		return -ENOMEM;
 	qsort(ids, n, sizeof(*ids), compare_u32);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
+		auto_job *job = sched_job_find_id(context->sched, ids[i]);
 		struct data_step step;
-		if (!job)
+		if (!job || !find_step(job, hash_of(directory), &step))
 			continue;
-		if (find_step(job, hash_of(directory), &step)) {
-			fill_entry(job, &step, &ret->entries[ret->n]);
-			if (!has_entry(ret, ret->entries[ret->n].name))
-				ret->n++;
-		}
-		sched_job_put(job);
+		fill_entry(job, &step, &entries[*ret_n]);
+		if (!has_entry(entries, *ret_n, entries[*ret_n].name))
+			++*ret_n;
 	}
 	/* -ENOENT: no job needs the directory any more. data/ always exists. */
-	return ret->n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
+	return *ret_n == 0 && directory.kind == INODE_DATA_DIRECTORY ? -ENOENT : 0;
 }
 
 int data_lookup(const struct files_context *context, struct inode directory,
 	const char *name, struct inode *ret)
 {
-	struct entries entries;
-	int err = collect(context, directory, &entries);
-	if (!err)
-		err = -ENOENT;
-	for (size_t i = 0; i < entries.n; i++) {
-		if (strcmp(entries.entries[i].name, name) != 0)
+	auto_free struct data_entry *entries;
+	size_t n;
+	int err = collect(context, directory, &entries, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(entries[i].name, name) != 0)
 			continue;
-		*ret = entries.entries[i].inode;
-		err = 0;
+		*ret = entries[i].inode;
+		return 0;
 	}
-	free(entries.entries);
-	return err;
+	return err ? err : -ENOENT;
 }
 
 int data_entry(const struct files_context *context, struct inode directory,
 	uint64_t number, struct data_entry *ret)
 {
-	struct entries entries;
-	int found = collect(context, directory, &entries);
-	for (size_t i = 0; found == 0 && i < entries.n; i++) {
-		if (entries.entries[i].number < number)
+	auto_free struct data_entry *entries;
+	size_t n;
+	int err = collect(context, directory, &entries, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (entries[i].number < number)
 			continue;
-		*ret = entries.entries[i];
-		found = 1;
+		*ret = entries[i];
+		return 1;
 	}
-	free(entries.entries);
-	return found;
+	return err;
 }
 
 int data_subdirectories(
 	const struct files_context *context, struct inode directory, uint32_t *ret)
 {
-	struct entries entries;
-	int err = collect(context, directory, &entries);
+	auto_free struct data_entry *entries;
+	size_t n;
+	int err = collect(context, directory, &entries, &n);
 	*ret = 0;
-	for (size_t i = 0; i < entries.n; i++)
-		*ret += tree_is_directory(entries.entries[i].inode.kind);
-	free(entries.entries);
+	for (size_t i = 0; i < n; i++)
+		*ret += tree_is_directory(entries[i].inode.kind);
 	return err;
 }
 
 int data_target(
 	const struct files_context *context, struct inode link, char ret[DATA_TARGET])
 {
-	struct sched_job *job = sched_job_find_id(context->sched, link.job);
+	auto_job *job = sched_job_find_id(context->sched, link.job);
 	size_t n = 0;
 	if (!job)
 		return -ENOENT;
@@ -192,6 +184,5 @@ int data_target(
 		memcpy(ret + n, "../", 3);
 	int rest = snprintf(ret + n, DATA_TARGET - n, "jobs/%s/" TREE_CURRENT,
 		sched_job_config(job)->name);
-	sched_job_put(job);
 	return rest > 0 && (size_t)rest < DATA_TARGET - n ? 0 : -ENOENT;
 }

@@ -40,6 +40,15 @@ extern const struct layout layout_flat, layout_classes, layout_mirror, layout_ta
 
 const struct layout *layout_of(const struct sched_job *job);
 
+/* Returns the inode of an entry of the directory. */
+static inline struct inode layout_inode(
+	struct inode directory, enum inode_kind kind, uint32_t position)
+{
+	directory.kind = kind;
+	directory.position = position;
+	return directory;
+}
+
 /* Returns the number of samples in each batch or shard but the last, which may have fewer. */
 uint32_t layout_file_samples(const struct job_config *config);
 /* Returns the number of batches or shards in an epoch's directory. */

@@ -113,9 +113,8 @@ static uint64_t entries(struct sched_job *job, struct inode directory)
 static bool entry(struct sched_job *job, struct inode directory, uint64_t number,
 	struct layout_entry *ret)
 {
-	ret->inode = directory;
-	ret->inode.kind = kinds[number % KINDS];
-	ret->inode.position = (uint32_t)(number / KINDS);
+	ret->inode = layout_inode(
+		directory, kinds[number % KINDS], (uint32_t)(number / KINDS));
 	char *at = stpcpy(ret->name, PREFIX);
 	at += flat_print_number(ret->inode.position, DIGITS, at);
 	if (ret->inode.kind == INODE_BATCH)
@@ -138,13 +137,11 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 	if (digits == 0)
 		return -ENOENT;
 	const char *suffix = name + start + digits;
-	*ret = directory;
-	ret->position = index;
 	if (strcmp(suffix, LABELS_SUFFIX) == 0)
-		ret->kind = INODE_BATCH_LABELS;
+		*ret = layout_inode(directory, INODE_BATCH_LABELS, index);
 	else if (suffix[0] == '.' &&
 		 strcmp(suffix + 1, sched_job_config(job)->extension) == 0)
-		ret->kind = INODE_BATCH;
+		*ret = layout_inode(directory, INODE_BATCH, index);
 	else
 		return -ENOENT;
 	return 0;

@@ -168,14 +168,6 @@ static struct range positions(
 	return range;
 }
 
-static struct inode with_kind(
-	struct inode directory, enum inode_kind kind, uint32_t position)
-{
-	directory.kind = kind;
-	directory.position = position;
-	return directory;
-}
-
 static uint64_t entries(struct sched_job *job, struct inode directory)
 {
 	uint32_t samples = n_listed(job, directory);
@@ -191,7 +183,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	const struct job_config *config = sched_job_config(job);
 	uint32_t samples = n_listed(job, directory);
 	if (directory.kind == INODE_EPOCH && config->shard) {
-		ret->inode = with_kind(directory, INODE_SHARD, (uint32_t)number);
+		ret->inode = layout_inode(directory, INODE_SHARD, (uint32_t)number);
 		flat_print_number((uint32_t)number, shard_digits(n_shards(job, samples)),
 			ret->name);
 		return true;
@@ -202,7 +194,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 			    (uint32_t)(number / n_kinds(config))};
 	if (layout_skips(job, directory, name.position, 1))
 		return false;
-	ret->inode = with_kind(directory, name.kind, name.position);
+	ret->inode = layout_inode(directory, name.kind, name.position);
 	flat_print(name, config, ret->name);
 	return true;
 }
@@ -220,13 +212,13 @@ static int lookup(struct sched_job *job, struct inode directory, const char *tex
 			n_shards(job, samples), &shard);
 		if (n == 0 || text[n] != '\0')
 			return -ENOENT;
-		*ret = with_kind(directory, INODE_SHARD, shard);
+		*ret = layout_inode(directory, INODE_SHARD, shard);
 		return 0;
 	}
 	if (!flat_parse(text, config, range.first + range.n, &name) ||
 		name.position < range.first || !has_kind(config, name.kind))
 		return -ENOENT;
-	*ret = with_kind(directory, name.kind, name.position);
+	*ret = layout_inode(directory, name.kind, name.position);
 	return 0;
 }
 

@@ -151,7 +151,12 @@ uint32_t mirror_find(const struct dataset_paths *paths,
 	return find_short(paths, directory, extension, name);
 }
 
-/* Returns the extension that the file gets in the mount; NULL: the file keeps its name. */
+/* Returns the extension that files get in the mount; NULL: they keep their names. */
+static const char *shown_extension(enum sample_format format, const char *extension)
+{
+	return format == FORMAT_SOURCE ? NULL : extension;
+}
+
 static const char *extension_of(
 	struct sched_job *job, const struct dataset_paths *paths, uint32_t file)
 {
@@ -162,14 +167,8 @@ static const char *extension_of(
 		section = content_section(
 			config, edition->dataset, paths_sample(paths, file));
 	}
-	if (section)
-		return section->format == FORMAT_SOURCE ? NULL : section->extension;
-	return config->format == FORMAT_SOURCE ? NULL : config->extension;
-}
-
-static bool is_same_ending(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
+	return section ? shown_extension(section->format, section->extension)
+		       : shown_extension(config->format, config->extension);
 }
 
 /* Finds a file by its name in the mount, among files with this extension. UINT32_MAX: none. */
@@ -177,26 +176,12 @@ static uint32_t find_with(struct sched_job *job, const struct dataset_paths *pat
 	const struct paths_directory *directory, const char *extension, const char *name)
 {
 	uint32_t file = mirror_find(paths, directory, extension, name);
-	return file != UINT32_MAX &&
-			       is_same_ending(extension_of(job, paths, file), extension)
+	if (file == UINT32_MAX)
+		return file;
+	const char *own = extension_of(job, paths, file);
+	return own == extension || (own && extension && strcmp(own, extension) == 0)
 		       ? file
 		       : UINT32_MAX;
-}
-
-/* Finds a file by its name in the mount. UINT32_MAX: there is none. */
-static uint32_t find_shown(struct sched_job *job, const struct dataset_paths *paths,
-	const struct paths_directory *directory, const char *name)
-{
-	const struct job_config *config = sched_job_config(job);
-	const char *extension =
-		config->format == FORMAT_SOURCE ? NULL : config->extension;
-	uint32_t file = find_with(job, paths, directory, extension, name);
-	for (size_t i = 0; file == UINT32_MAX && i < config->n_sections; i++) {
-		const struct job_section *section = &config->sections[i];
-		extension = section->format == FORMAT_SOURCE ? NULL : section->extension;
-		file = find_with(job, paths, directory, extension, name);
-	}
-	return file;
 }
 
 /* Returns the dataset's paths, which were made when the job was added. */
@@ -231,36 +216,27 @@ static const struct paths_directory *directory_of(
 	return paths_directory(paths, inode.kind == INODE_SHARD ? inode.position : 0);
 }
 
-static struct inode directory_inode(struct inode directory, uint32_t number)
-{
-	directory.kind = INODE_SHARD;
-	directory.position = number;
-	return directory;
-}
-
 static struct inode sample_inode(
 	struct sched_job *job, struct inode directory, sample_id sample)
 {
 	auto_edition *edition = sched_edition(job, 0);
 	uint64_t rank = roaring_bitmap_rank(edition->selection, sample);
-	directory.kind = INODE_SAMPLE;
-	directory.position = (uint32_t)rank - 1;
-	return directory;
+	return layout_inode(directory, INODE_SAMPLE, (uint32_t)rank - 1);
 }
 
 /* Finds a selected sample by its name in the mount. UINT32_MAX: there is none. */
 static uint32_t find_selected(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name)
 {
-	uint32_t file = find_shown(job, paths, directory, name);
+	const struct job_config *config = sched_job_config(job);
+	const char *extension = shown_extension(config->format, config->extension);
+	uint32_t file = find_with(job, paths, directory, extension, name);
+	for (size_t i = 0; file == UINT32_MAX && i < config->n_sections; i++) {
+		const struct job_section *section = &config->sections[i];
+		extension = shown_extension(section->format, section->extension);
+		file = find_with(job, paths, directory, extension, name);
+	}
 	return file != UINT32_MAX && is_selected(job, paths, file) ? file : UINT32_MAX;
-}
-
-static struct inode other_inode(struct inode directory, uint32_t file)
-{
-	directory.kind = INODE_OTHER;
-	directory.position = file;
-	return directory;
 }
 
 static uint64_t entries(struct sched_job *job, struct inode inode)
@@ -278,7 +254,7 @@ static bool child_entry(struct sched_job *job, const struct dataset_paths *paths
 	const struct paths_directory *directory = paths_directory(paths, child);
 	if (!is_shown(job, paths, directory))
 		return false;
-	ret->inode = directory_inode(inode, child);
+	ret->inode = layout_inode(inode, INODE_SHARD, child);
 	snprintf(ret->name, sizeof(ret->name), "%s", directory->name);
 	return true;
 }
@@ -298,7 +274,7 @@ static bool entry(struct sched_job *job, struct inode inode, uint64_t number,
 	uint32_t file = directory->first_file + (uint32_t)number;
 	if (paths_other(paths, file)) {
 		const char *name = paths_name(paths, file);
-		ret->inode = other_inode(inode, file);
+		ret->inode = layout_inode(inode, INODE_OTHER, file);
 		snprintf(ret->name, sizeof(ret->name), "%s", name);
 		return find_selected(job, paths, directory, name) == UINT32_MAX;
 	}
@@ -323,13 +299,13 @@ static int lookup(
 	}
 	file = paths_find_file(paths, directory, name, strlen(name));
 	if (paths_other(paths, file)) {
-		*ret = other_inode(inode, file);
+		*ret = layout_inode(inode, INODE_OTHER, file);
 		return 0;
 	}
 	uint32_t child = paths_find_child(paths, directory, name);
 	if (child == UINT32_MAX || !is_shown(job, paths, paths_directory(paths, child)))
 		return -ENOENT;
-	*ret = directory_inode(inode, child);
+	*ret = layout_inode(inode, INODE_SHARD, child);
 	return 0;
 }
 

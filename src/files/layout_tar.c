@@ -240,9 +240,7 @@ static bool entry(struct sched_job *job, struct inode directory, uint64_t number
 	struct layout_entry *ret)
 {
 	(void)job;
-	ret->inode = directory;
-	ret->inode.kind = INODE_TAR;
-	ret->inode.position = (uint32_t)number;
+	ret->inode = layout_inode(directory, INODE_TAR, (uint32_t)number);
 	char *at = stpcpy(ret->name, PREFIX);
 	at += flat_print_number((uint32_t)number, DIGITS, at);
 	memcpy(at, SUFFIX, sizeof(SUFFIX));
@@ -260,9 +258,7 @@ static int lookup(struct sched_job *job, struct inode directory, const char *nam
 	size_t digits = flat_parse_number(name + start, DIGITS, bound, &index);
 	if (digits == 0 || strcmp(name + start + digits, SUFFIX) != 0)
 		return -ENOENT;
-	*ret = directory;
-	ret->kind = INODE_TAR;
-	ret->position = index;
+	*ret = layout_inode(directory, INODE_TAR, index);
 	return 0;
 }
 

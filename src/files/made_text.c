@@ -51,11 +51,6 @@ int made_text_end(struct made_text **text, int err)
 	return err;
 }
 
-static void hold(struct made_text *text)
-{
-	atomic_fetch_add(&text->references, 1);
-}
-
 void made_text_put(struct made_text **text)
 {
 	struct made_text *old = *text;
@@ -128,7 +123,7 @@ static struct made_text *find(
 		shared->makers++;
 		return NULL;
 	}
-	hold(shared->text);
+	atomic_fetch_add(&shared->text->references, 1);
 	return shared->text;
 }
 
@@ -146,7 +141,7 @@ static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	if (!text || (shared->text && shared->text->begun_ns > text->begun_ns))
 		return NULL;
 	struct made_text *old = shared->text;
-	hold(text);
+	atomic_fetch_add(&text->references, 1);
 	shared->text = text;
 	return old;
 }

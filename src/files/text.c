@@ -75,7 +75,7 @@ static void print_name(FILE *out, const char *key, const char *text)
 static void print_prepared(
 	FILE *out, const struct files_context *context, const struct dataset *dataset)
 {
-	struct sched_prepared *prepared;
+	auto_free struct sched_prepared *prepared = NULL;
 	size_t n;
 	if (sched_dataset_prepared(context->sched, dataset, &prepared, &n) != 0)
 		return;
@@ -86,7 +86,6 @@ static void print_prepared(
 			prepared[i].samples, prepared[i].sample_bytes,
 			size_text(prepared[i].samples * prepared[i].sample_bytes).text,
 			prepared[i].jobs, prepared[i].preparation);
-	free(prepared);
 }
 
 static const char *tier_state(const struct tier_status *tier)
@@ -191,11 +190,15 @@ static void print_waits(FILE *out, const struct sched_job_status *status)
 
 #define MOST_NAMED 100
 
-static void print_named(FILE *out, struct dataset *dataset, sample_id id)
+static void print_path(
+	FILE *out, const char *before, struct dataset *dataset, sample_id id)
 {
 	struct dataset_sample sample = {0};
-	if (dataset_get(dataset, id, &sample) == 0)
-		print_name(out, "left_out", sample.relative);
+	if (dataset_get(dataset, id, &sample) == 0) {
+		fputs(before, out);
+		escape_print(out, sample.relative);
+		fputc('\n', out);
+	}
 	dataset_sample_free(&sample);
 }
 
@@ -211,7 +214,7 @@ static void print_bad_samples(
 	roaring_uint32_iterator_t iterator;
 	roaring_init_iterator(bad, &iterator);
 	for (unsigned i = 0; iterator.has_value && i < MOST_NAMED; i++) {
-		print_named(out, edition->dataset, iterator.current_value);
+		print_path(out, "left_out ", edition->dataset, iterator.current_value);
 		roaring_advance_uint32_iterator(&iterator);
 	}
 	roaring_bitmap_free(bad);
@@ -346,14 +349,8 @@ static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);
 	uint64_t n = samples ? roaring_bitmap_get_cardinality(samples) : 0;
 	uint32_t id;
-	for (uint32_t i = 0; i < n && roaring_bitmap_select(samples, i, &id); i++) {
-		struct dataset_sample sample = {0};
-		if (dataset_get(dataset, id, &sample) == 0) {
-			escape_print(out, sample.relative);
-			fputc('\n', out);
-		}
-		dataset_sample_free(&sample);
-	}
+	for (uint32_t i = 0; i < n && roaring_bitmap_select(samples, i, &id); i++)
+		print_path(out, "", dataset, id);
 	if (samples)
 		roaring_bitmap_free(samples);
 	return samples ? 0 : -ENOMEM;
@@ -376,26 +373,21 @@ static int print_of_dataset(
 	return err;
 }
 
-static void print_classes_of_job(FILE *out, struct sched_job *job)
-{
-	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
-	print_classes(out, edition->dataset);
-}
-
 static int print_of_job(FILE *out, struct sched *sched, struct inode inode)
 {
-	struct sched_job *job = sched_job_find_id(sched, inode.job);
+	auto_job *job = sched_job_find_id(sched, inode.job);
 	if (!job)
 		return -ENOENT;
-	if (inode.kind == INODE_JOB_INI)
+	if (inode.kind == INODE_JOB_INI) {
 		config_print_job(out, sched_job_config(job));
-	else if (inode.kind == INODE_JOB_STATUS)
+	} else if (inode.kind == INODE_JOB_STATUS) {
 		text_job_status(out, job);
-	else if (inode.kind == INODE_JOB_STATE)
+	} else if (inode.kind == INODE_JOB_STATE) {
 		sched_job_print_state(job, out);
-	else
-		print_classes_of_job(out, job);
-	sched_job_put(job);
+	} else {
+		auto_edition *edition = sched_edition(job, SCHED_CURRENT);
+		print_classes(out, edition->dataset);
+	}
 	return 0;
 }
 

@@ -29,11 +29,6 @@ struct job_field {
 	uint64_t unit;
 };
 
-struct field {
-	const char *name;
-	size_t offset; /* offset in struct history_reading */
-};
-
 static uint64_t number_at(const void *structure, size_t offset)
 {
 	uint64_t number;
@@ -69,24 +64,25 @@ static void print_times(FILE *out, const struct last_hour *past)
 }
 
 /* Prints how much the counter grew from each reading to the next. */
-static void print_steps(FILE *out, const struct last_hour *past, struct field field)
+static void print_steps(
+	FILE *out, const struct last_hour *past, const char *name, size_t offset)
 {
-	fprintf(out, "\"%s\":[", field.name);
+	fprintf(out, "\"%s\":[", name);
 	for (size_t i = 1; i < past->n; i++) {
 		fputs(i > 1 ? "," : "", out);
-		print_number(
-			out, number_at(&past->readings[i], field.offset) -
-				     number_at(&past->readings[i - 1], field.offset));
+		print_number(out, number_at(&past->readings[i], offset) -
+					  number_at(&past->readings[i - 1], offset));
 	}
 	fputs("],\n", out);
 }
 
-static void print_states(FILE *out, const struct last_hour *past, struct field field)
+static void print_states(
+	FILE *out, const struct last_hour *past, const char *name, size_t offset)
 {
-	fprintf(out, "\"%s\":[", field.name);
+	fprintf(out, "\"%s\":[", name);
 	for (size_t i = 0; i < past->n; i++) {
 		fputs(i ? "," : "", out);
-		print_number(out, number_at(&past->readings[i], field.offset));
+		print_number(out, number_at(&past->readings[i], offset));
 	}
 	fputs("]", out);
 }
@@ -98,19 +94,16 @@ static void print_cache(
 	sched_cache(context->sched, &cache);
 	fprintf(out, "\"cache\":{\"limit\":%" PRIu64 ",\"by_need\":%s,\n", cache.capacity,
 		cache.by_need ? "true" : "false");
-	print_states(out, past,
-		(struct field){"held", offsetof(struct history_reading, cache_held)});
+	print_states(out, past, "held", offsetof(struct history_reading, cache_held));
 	fputs(",\n", out);
-	print_states(out, past,
-		(struct field){"pinned", offsetof(struct history_reading, cache_pinned)});
+	print_states(out, past, "pinned", offsetof(struct history_reading, cache_pinned));
 	for (size_t i = 0; cache.by_need && i < HISTORY_NEEDS; i++) {
 		char name[32];
 		snprintf(name, sizeof(name), "needed_%zu", i);
 		fputs(",\n", out);
-		print_states(out, past,
-			(struct field){
-				name, offsetof(struct history_reading, cache_needed) +
-					      i * sizeof(uint64_t)});
+		print_states(out, past, name,
+			offsetof(struct history_reading, cache_needed) +
+				i * sizeof(uint64_t));
 	}
 	fputs("},\n", out);
 }
@@ -225,7 +218,7 @@ static void print_newlines(FILE *out, size_t n)
 int text_dashboard(FILE *out, const struct files_context *context)
 {
 	const char *data = strstr(dashboard_html, DATA);
-	struct last_hour *past;
+	auto_free struct last_hour *past = NULL;
 	size_t jobs;
 	sched_stats(context->sched);
 	int err = sched_past(context->sched, &past);
@@ -238,10 +231,8 @@ int text_dashboard(FILE *out, const struct files_context *context)
 	fprintf(out, "{\"version\":\"%s\",\"made\":%lld.%03ld,\n", JOADERFS_VERSION,
 		(long long)now.tv_sec, now.tv_nsec / 1000000);
 	print_times(out, past);
-	print_steps(out, past,
-		(struct field){"served", offsetof(struct history_reading, served)});
-	print_steps(out, past,
-		(struct field){"decodes", offsetof(struct history_reading, decodes)});
+	print_steps(out, past, "served", offsetof(struct history_reading, served));
+	print_steps(out, past, "decodes", offsetof(struct history_reading, decodes));
 	print_cache(out, context, past);
 	print_totals(out);
 	print_jobs(out, past, &jobs);
@@ -249,6 +240,5 @@ int text_dashboard(FILE *out, const struct files_context *context)
 	fputs(data + strlen(DATA), out);
 	size_t length = sizeof(dashboard_html) + DAEMON_ROOM + jobs * JOB_ROOM;
 	print_newlines(out, length - (size_t)(ftell(out) - begin));
-	free(past);
 	return 0;
 }

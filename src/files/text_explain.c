@@ -84,13 +84,12 @@ static void print_dataset(FILE *out, const struct files_context *context, uint32
 static int print_common(
 	FILE *out, const struct files_context *context, const job_id *ids, size_t n)
 {
-	struct sched_common *common;
+	auto_free struct sched_common *common = NULL;
 	size_t n_common;
 	int err = sched_common(context->sched, ids, n, &common, &n_common);
 	for (size_t i = 0; !err && i < n_common; i++)
 		fprintf(out, "part jobs=%" PRIu64 " samples=%" PRIu32 "\n",
 			common[i].jobs, common[i].samples);
-	free(common);
 	return err;
 }
 
@@ -98,7 +97,7 @@ static int print_common(
  * value of `jobs` is this set: bit i stands for the i-th printed job. */
 int text_explain(FILE *out, const struct files_context *context)
 {
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	int err = sched_job_ids(context->sched, &ids, &n);
 	if (err)
@@ -108,15 +107,11 @@ int text_explain(FILE *out, const struct files_context *context)
 	for (uint32_t i = 0; i < sched_datasets(context->sched, NULL); i++)
 		print_dataset(out, context, i);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
-		if (!job) {
+		auto_job *job = sched_job_find_id(context->sched, ids[i]);
+		if (job)
+			print_job(out, job);
+		else
 			fputs("gone\n", out);
-			continue;
-		}
-		print_job(out, job);
-		sched_job_put(job);
 	}
-	err = print_common(out, context, ids, n);
-	free(ids);
-	return err;
+	return print_common(out, context, ids, n);
 }

@@ -10,95 +10,48 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-struct series {
-	const char *name;
-	enum stats_kind kind;
-	const char *help;
-	double (*of)(const struct sched_job_status *status);
-	/* prints the lines of a job; NULL: `of` gives the only number */
-	void (*print)(FILE *out, const struct job_config *config,
-		const struct sched_job_status *status);
-};
-
-static double rate(const struct sched_job_status *status)
-{
-	return status->rate;
-}
-
-static double demand(const struct sched_job_status *status)
-{
-	return status->share.demand;
-}
-
-static double at_least(const struct sched_job_status *status)
-{
-	return status->share.at_least;
-}
-
-static double wanted(const struct sched_job_status *status)
-{
-	return status->share.wanted_part;
-}
-
-static double granted(const struct sched_job_status *status)
-{
-	return status->share.granted_part;
-}
-
-static double waiting(const struct sched_job_status *status)
-{
-	return status->share.waiting;
-}
-
-static double waited(const struct sched_job_status *status)
-{
-	return (double)status->wait_ns / 1e9;
-}
-
-static double waited_part(const struct sched_job_status *status)
-{
-	return status->waited_part;
-}
-
-static double epoch(const struct sched_job_status *status)
-{
-	return status->epoch;
-}
-
-static double samples(const struct sched_job_status *status)
-{
-	return status->samples;
-}
-
-static double consumed(const struct sched_job_status *status)
-{
-	return status->consumed;
-}
-
-static double left(const struct sched_job_status *status)
-{
-	return sched_seconds_left(status);
-}
-
-static double sample_bytes(const struct sched_job_status *status)
-{
-	return (double)status->sample_bytes;
-}
-
-static double all_bytes(const struct sched_job_status *status)
-{
-	return (double)status->all_bytes;
-}
-
-static double bad(const struct sched_job_status *status)
-{
-	return status->bad;
-}
-
-static double skipped(const struct sched_job_status *status)
-{
-	return status->skipped;
-}
+/* Each line is NUMBER(name, kind, help, value): a number of a job, from its status. */
+#define NUMBERS(NUMBER)                                                                  \
+	NUMBER("rate", STATS_GAUGE, "Samples consumed (samples/s)", status->rate)        \
+	NUMBER("demand", STATS_GAUGE, "Samples that the job could use (samples/s)",      \
+		status->share.demand)                                                    \
+	NUMBER("demand_at_least", STATS_GAUGE,                                           \
+		"1: the job could use more samples than its demand says; 0: not",        \
+		status->share.at_least)                                                  \
+	NUMBER("share_wanted", STATS_GAUGE,                                              \
+		"Part of all workers that the job's demand needs (1: all)",              \
+		status->share.wanted_part)                                               \
+	NUMBER("share_granted", STATS_GAUGE,                                             \
+		"Part of all workers that the job is granted (1: all)",                  \
+		status->share.granted_part)                                              \
+	NUMBER("waiting", STATS_GAUGE,                                                   \
+		"Part of the last second in which a reader of the job waited",           \
+		status->share.waiting)                                                   \
+	NUMBER("bad_samples", STATS_GAUGE,                                               \
+		"Bad samples that the job's later epochs leave out", status->bad)        \
+	NUMBER("skipped", STATS_GAUGE,                                                   \
+		"Bad samples that the job's running epoch leaves out", status->skipped)  \
+	NUMBER("waited_ratio", STATS_GAUGE,                                              \
+		"Part of the job's running or last epoch in which its readers waited",   \
+		status->waited_part)                                                     \
+	NUMBER("epoch", STATS_GAUGE,                                                     \
+		"Number of the job's running epoch, or of its last one", status->epoch)  \
+	NUMBER("epoch_samples", STATS_GAUGE,                                             \
+		"Samples of the job's running or last epoch", status->samples)           \
+	NUMBER("epoch_consumed", STATS_GAUGE,                                            \
+		"Samples of the job's running or last epoch that were read",             \
+		status->consumed)                                                        \
+	NUMBER("epoch_left_seconds", STATS_GAUGE,                                        \
+		"Time until the job's epoch ends at the recent rate; -1: not known",     \
+		sched_seconds_left(status))                                              \
+	NUMBER("prepared_sample_bytes", STATS_GAUGE,                                     \
+		"Mean bytes of a prepared sample of the job",                            \
+		(double)status->sample_bytes)                                            \
+	NUMBER("prepared_bytes", STATS_GAUGE,                                            \
+		"Bytes of all prepared samples of the job", (double)status->all_bytes)   \
+	NUMBER("wait_seconds_total", STATS_COUNTER,                                      \
+		"Sum of the times that opens of the job have waited (s)",                \
+		(double)status->wait_ns / 1e9)
 
 /* Prints a number with one more label: why readers waited, or how samples were served. */
 static void print_word(FILE *out, const char *name, const struct job_config *config,
@@ -126,51 +79,35 @@ static void print_served(
 	print_word(out, name, config, "how", "hit", (double)status->hit);
 }
 
-static const struct series series[] = {
-	{"rate", STATS_GAUGE, "Samples consumed (samples/s)", .of = rate},
-	{"demand", STATS_GAUGE, "Samples that the job could use (samples/s)",
-		.of = demand},
-	{"demand_at_least", STATS_GAUGE,
-		"1: the job could use more samples than its demand says; 0: not",
-		.of = at_least},
-	{"share_wanted", STATS_GAUGE,
-		"Part of all workers that the job's demand needs (1: all)", .of = wanted},
-	{"share_granted", STATS_GAUGE,
-		"Part of all workers that the job is granted (1: all)", .of = granted},
-	{"waiting", STATS_GAUGE,
-		"Part of the last second in which a reader of the job waited",
-		.of = waiting},
-	{"bad_samples", STATS_GAUGE, "Bad samples that the job's later epochs leave out",
-		.of = bad},
-	{"skipped", STATS_GAUGE, "Bad samples that the job's running epoch leaves out",
-		.of = skipped},
-	{"waited_ratio", STATS_GAUGE,
-		"Part of the job's running or last epoch in which its readers waited",
-		.of = waited_part},
-	{"epoch", STATS_GAUGE, "Number of the job's running epoch, or of its last one",
-		.of = epoch},
-	{"epoch_samples", STATS_GAUGE, "Samples of the job's running or last epoch",
-		.of = samples},
-	{"epoch_consumed", STATS_GAUGE,
-		"Samples of the job's running or last epoch that were read",
-		.of = consumed},
-	{"epoch_left_seconds", STATS_GAUGE,
-		"Time until the job's epoch ends at the recent rate; -1: not known",
-		.of = left},
-	{"prepared_sample_bytes", STATS_GAUGE,
-		"Mean bytes of a prepared sample of the job", .of = sample_bytes},
-	{"prepared_bytes", STATS_GAUGE, "Bytes of all prepared samples of the job",
-		.of = all_bytes},
-	{"wait_seconds_total", STATS_COUNTER,
-		"Sum of the times that opens of the job have waited (s)", .of = waited},
-	{"exposed_wait_seconds_total", STATS_COUNTER,
-		"Time in which a reader of the job waited, by cause",
-		.print = print_causes},
+static const struct series {
+	const char *name;
+	enum stats_kind kind;
+	const char *help;
+	/* prints the lines of a job; NULL: there is one number, value_of */
+	void (*print)(FILE *out, const struct job_config *config,
+		const struct sched_job_status *status);
+} series[] = {
+#define NUMBER(name, kind, help, value) {name, kind, help, NULL},
+	NUMBERS(NUMBER)
+#undef NUMBER
+		{"exposed_wait_seconds_total", STATS_COUNTER,
+			"Time in which a reader of the job waited, by cause",
+			print_causes},
 	{"samples_total", STATS_COUNTER,
 		"Samples that the job's positions got, by how they were served",
-		.print = print_served},
+		print_served},
 };
 #define SERIES (sizeof(series) / sizeof(series[0]))
+
+static double value_of(size_t i, const struct sched_job_status *status)
+{
+	const double values[] = {
+#define NUMBER(name, kind, help, value) value,
+		NUMBERS(NUMBER)
+#undef NUMBER
+	};
+	return values[i];
+}
 
 static void print_series(FILE *out, enum stats_form form, const struct series *one,
 	struct sched *sched, const job_id *ids, size_t n)
@@ -180,7 +117,7 @@ static void print_series(FILE *out, enum stats_form form, const struct series *o
 	stats_print_head(out, form, name, one->kind, one->help);
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job_status status;
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
+		auto_job *job = sched_job_find_id(sched, ids[i]);
 		if (!job)
 			continue;
 		sched_job_status(job, &status);
@@ -190,8 +127,7 @@ static void print_series(FILE *out, enum stats_form form, const struct series *o
 		else
 			fprintf(out, "joaderfs_job_%s{job=\"%s\",dataset=\"%s\"} %.12g\n",
 				one->name, config->name, config->dataset,
-				one->of(&status));
-		sched_job_put(job);
+				value_of((size_t)(one - series), &status));
 	}
 }
 
@@ -265,13 +201,12 @@ static void print_storages(FILE *out, struct sched *sched, enum stats_form form)
 
 static void print_jobs(FILE *out, struct sched *sched, enum stats_form form)
 {
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(sched, &ids, &n) != 0)
 		return; /* without memory the jobs are left out */
 	for (size_t i = 0; n > 0 && i < SERIES; i++)
 		print_series(out, form, &series[i], sched, ids, n);
-	free(ids);
 }
 
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form)

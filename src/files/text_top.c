@@ -92,7 +92,7 @@ static void print_job(FILE *out, struct sched_job *job)
 
 int text_top(FILE *out, const struct files_context *context)
 {
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	int err = sched_job_ids(context->sched, &ids, &n);
 	if (err)
@@ -100,12 +100,9 @@ int text_top(FILE *out, const struct files_context *context)
 	print_daemon(out, context);
 	print_storages(out, context);
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(context->sched, ids[i]);
-		if (!job)
-			continue;
-		print_job(out, job);
-		sched_job_put(job);
+		auto_job *job = sched_job_find_id(context->sched, ids[i]);
+		if (job)
+			print_job(out, job);
 	}
-	free(ids);
 	return 0;
 }

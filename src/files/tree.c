@@ -125,21 +125,13 @@ static bool find_entry(struct inode parent, const char *name, struct inode *ret)
 	return false;
 }
 
-static int find_dataset(
-	const struct files_context *context, const char *name, struct inode *ret)
-{
-	*ret = (struct inode){.kind = INODE_DATASET};
-	return sched_dataset_find(context->sched, name, &ret->job);
-}
-
 static int find_job(
 	const struct files_context *context, const char *name, struct inode *ret)
 {
-	struct sched_job *job = sched_job_find(context->sched, name);
+	auto_job *job = sched_job_find(context->sched, name);
 	if (!job)
 		return -ENOENT;
 	*ret = (struct inode){.kind = INODE_JOB, .job = sched_job_id(job)};
-	sched_job_put(job);
 	return 0;
 }
 
@@ -172,16 +164,13 @@ static int find_epoch(struct sched_job *job, const char *name, struct inode *ret
 static int find_in_job(const struct files_context *context, struct inode parent,
 	const char *name, struct inode *ret)
 {
-	struct sched_job *job = sched_job_find_id(context->sched, parent.job);
+	auto_job *job = sched_job_find_id(context->sched, parent.job);
 	if (!job)
 		return -ENOENT;
-	int err = parent.kind == INODE_JOB ? 0 : tree_check(job, parent);
-	if (!err)
-		err = parent.kind == INODE_JOB
-			      ? find_epoch(job, name, ret)
-			      : layout_of(job)->lookup(job, parent, name, ret);
-	sched_job_put(job);
-	return err;
+	if (parent.kind == INODE_JOB)
+		return find_epoch(job, name, ret);
+	int err = tree_check(job, parent);
+	return err ? err : layout_of(job)->lookup(job, parent, name, ret);
 }
 
 int tree_lookup(const struct files_context *context, struct inode parent,
@@ -191,7 +180,8 @@ int tree_lookup(const struct files_context *context, struct inode parent,
 		return 0;
 	switch (parent.kind) {
 	case INODE_DATASETS:
-		return find_dataset(context, name, ret);
+		*ret = (struct inode){.kind = INODE_DATASET};
+		return sched_dataset_find(context->sched, name, &ret->job);
 	case INODE_JOBS:
 		return find_job(context, name, ret);
 	case INODE_JOB:

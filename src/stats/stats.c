@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <sys/queue.h>
 
 /* Each thread has its own block, so counting is only an addition, and processors don't
  * compete for the same memory. stats_get adds up all blocks and `ended`. */
@@ -13,8 +14,7 @@
 struct block {
 	_Atomic uint64_t counts[STAT_COUNT];
 	struct histogram histograms[STATS_HISTOGRAM_COUNT];
-	struct block *next; /* (stats_lock) neighbours in the list of all blocks */
-	struct block *prev;
+	LIST_ENTRY(block) link; /* (stats_lock) */
 };
 
 static struct lock stats_lock = {
@@ -22,7 +22,7 @@ static struct lock stats_lock = {
 	.rank = LOCK_RANK_STATS,
 	.name = "stats",
 };
-static struct block blocks = {.next = &blocks, .prev = &blocks}; /* (stats_lock) */
+static LIST_HEAD(, block) blocks = LIST_HEAD_INITIALIZER(blocks); /* (stats_lock) */
 
 /* Counts of threads that have ended, and of threads for whose block there was no memory. */
 static _Atomic uint64_t ended[STAT_COUNT];
@@ -46,8 +46,7 @@ static void thread_ends(void *context)
 			memory_order_relaxed);
 	for (int i = 0; i < STATS_HISTOGRAM_COUNT; i++)
 		histogram_add_all(&block->histograms[i], &ended_histograms[i]);
-	block->prev->next = block->next;
-	block->next->prev = block->prev;
+	LIST_REMOVE(block, link);
 	own = NULL;
 	stats_own = NULL;
 	free(block);
@@ -67,10 +66,7 @@ static struct block *block_new(void)
 		return NULL;
 	}
 	LOCK_SCOPE(&stats_lock);
-	block->next = blocks.next;
-	block->prev = &blocks;
-	block->next->prev = block;
-	blocks.next = block;
+	LIST_INSERT_HEAD(&blocks, block, link);
 	stats_own = block->counts;
 	return block;
 }
@@ -93,10 +89,10 @@ void stats_record(enum stats_histogram histogram, uint64_t ns)
 void stats_copy(enum stats_histogram histogram, struct histogram_copy *ret)
 {
 	LOCK_SCOPE(&stats_lock);
+	const struct block *block;
 	*ret = (struct histogram_copy){0};
 	histogram_copy_add(&ended_histograms[histogram], ret);
-	for (const struct block *block = blocks.next; block != &blocks;
-		block = block->next)
+	LIST_FOREACH (block, &blocks, link)
 		histogram_copy_add(&block->histograms[histogram], ret);
 }
 
@@ -125,9 +121,9 @@ uint64_t stats_get(enum stat_id stat)
 	if (!stats_is_counter(stat))
 		return atomic_load_explicit(&gauges[stat], memory_order_relaxed);
 	LOCK_SCOPE(&stats_lock);
+	const struct block *block;
 	uint64_t sum = atomic_load_explicit(&ended[stat], memory_order_relaxed);
-	for (const struct block *block = blocks.next; block != &blocks;
-		block = block->next)
+	LIST_FOREACH (block, &blocks, link)
 		sum += atomic_load_explicit(&block->counts[stat], memory_order_relaxed);
 	return sum;
 }

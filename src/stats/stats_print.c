@@ -7,15 +7,12 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum kind { COUNTER, GAUGE };
-
 static const struct {
 	const char *name;
-	enum kind kind;
 	const char *unit;
 	const char *help;
 } rows[] = {
-#define STAT(identifier, name, kind, unit, help) {name, kind, unit, help},
+#define STAT(identifier, name, kind, unit, help) {name, unit, help},
 	STATS_TABLE(STAT)
 #undef STAT
 };
@@ -46,7 +43,8 @@ void stats_print_man(FILE *out)
 {
 	for (int i = 0; i < STAT_COUNT; i++)
 		fprintf(out, ".It Cm %s\n%s (%s, %s)\n", rows[i].name, rows[i].help,
-			rows[i].unit, rows[i].kind == COUNTER ? "counter" : "gauge");
+			rows[i].unit,
+			stats_is_counter((enum stat_id)i) ? "counter" : "gauge");
 }
 
 void stats_print_histograms_man(FILE *out)
@@ -82,7 +80,7 @@ void stats_print_head(FILE *out, enum stats_form form, const char *name,
 /* Prints a counter or gauge. Nanoseconds become seconds, Prometheus' base unit. */
 static void print_metric(FILE *out, enum stats_form form, int i)
 {
-	bool counter = rows[i].kind == COUNTER;
+	bool counter = stats_is_counter((enum stat_id)i);
 	size_t length = strlen(rows[i].name);
 	bool time = ends_in(rows[i].name, length, "_ns");
 	uint64_t value = stats_get((enum stat_id)i);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/escape.h"
 #include "base/log.h"
 #include "supply/supply.h"
@@ -35,10 +36,7 @@ static char *all_but(const char *path)
 	} else {
 		fprintf(out, "hash(path) != %" PRIu64, dataset_hash(path));
 	}
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 bool bad_sample_is_new(struct space *space, sample_id sample)

@@ -90,7 +90,7 @@ uint64_t waits_count_locked(
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
  * (-1). The caller has called waits_count_locked, which counts the time until now. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
-/* Counts a reader that begins (change = 1) or stops (-1) waiting, after waits_count_locked. */
+/* Adds the time to answer an open, without the wait for the tensor. Takes no lock. */
 void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);

@@ -96,10 +96,7 @@ static char *filled_in(const char *argument, const char *directory)
 		fputs(directory, out);
 	}
 	fputs(argument, out);
-	if (fclose(out) == 0)
-		return text;
-	free(text);
-	return NULL;
+	return close_text(out, &text);
 }
 
 static _Noreturn void become(const struct run *run)
