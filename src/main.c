@@ -204,7 +204,8 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 	return 0;
 }
 
-/* Avoids realpath if the mount point is mounted already, because no process answers yet. */
+/* Finds the absolute path of the mount point. Does not call realpath if the mount point is mounted
+ * already, because no process answers there yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -236,7 +237,7 @@ static void raise_descriptors(void)
 			strerror(errno));
 }
 
-/* A daemon with a dataset on its own mount would wait for itself. */
+/* Refuses a dataset on the daemon's own mount, because the daemon would wait for itself. */
 static int refuse_own_mount(const struct daemon *daemon)
 {
 	for (size_t i = 0; i < daemon->config.n_datasets; i++) {
@@ -384,7 +385,8 @@ static void go_on_with_log(const struct daemon *daemon)
 		log_error("%s: %s", path, strerror(-err));
 }
 
-/* A later engine serves readers even without a web server. */
+/* Starts the web server. An engine that is not the first one ignores an error, because it can serve
+ * readers without a web server. */
 static int start_web(struct daemon *daemon)
 {
 	const char *place = daemon->metrics ? daemon->metrics : daemon->config.metrics;

@@ -94,7 +94,7 @@ static void redirect_stdio(void)
 		if (dup2(null, fd) < 0)
 			log_warn(
 				"cannot redirect descriptor %d: %s", fd, strerror(errno));
-	/* `null` is no standard descriptor: background_fill_stdio has opened these. */
+	/* background_fill_stdio has opened all standard descriptors, so `null` is none of them. */
 	close(null);
 }
 

@@ -19,10 +19,10 @@
 /* Opens closed standard descriptors, so that no file gets their numbers. main begins with this. */
 void background_fill_stdio(void);
 
-/* Forks. Returns 0 in the child, and does not return in the parent. The parent exits with 0 after
- * background_ready; if the child ends earlier, with the child's status, but with 1 if this is 0 or
- * a signal ended the child. Until background_ready both processes get the terminal's signals, and
- * the child gets SIGTERM if the parent is killed. */
+/* Forks. Returns 0 in the child, and does not return in the parent. The parent exits with 0 when
+ * the child calls background_ready. If the child ends without this call, the parent exits with the
+ * child's status, or with 1 if this status is 0 or a signal ended the child. Until background_ready
+ * both processes get the terminal's signals, and the child gets SIGTERM if the parent is killed. */
 must_check int background_begin(void);
 
 /* Puts the child into a new session, calls background_leave, and lets the parent exit. Does nothing

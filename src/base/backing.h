@@ -55,8 +55,9 @@ must_check int backing_new(
 	struct backings *backings, const struct iovec *parts, int n, struct backing *ret);
 void backing_free(struct backing *backing);
 
-/* Makes a file that is not mapped, so `limit` does not count it. The file exists until
- * backing_remove or the end of the session. */
+/* Makes a file that contains `bytes`. *ret_id: the kernel's number of the file. The daemon does not
+ * map the file, so `limit` does not count it. The file exists until backing_remove or the end of
+ * the session. */
 must_check int backing_add(
 	struct backings *backings, void *bytes, size_t size, int *ret_id);
 

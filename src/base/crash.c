@@ -13,7 +13,8 @@
 
 #define FRAMES 64
 
-/* Signal handlers of this thread use this stack. Unused, it takes hardly any memory. */
+/* Signal handlers of this thread use this stack. It takes hardly any memory until a handler
+ * runs. */
 static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
 static atomic_bool told; /* the thread that reports the crash sets this */

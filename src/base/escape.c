@@ -77,7 +77,8 @@ static struct escaped escape(const char *text)
 	return ret;
 }
 
-/* Spares most bytes the slow search in `controls`. */
+/* Tells whether the byte is printed unchanged. For such bytes the slow search in `controls` is not
+ * needed. */
 static bool is_plain(unsigned char byte)
 {
 	return byte >= 0x20 && byte < 0x7f && byte != '\\';

@@ -13,15 +13,17 @@
 
 void escape_print(FILE *out, const char *text);
 
-/* Escapes control characters in a text with names. Backslashes are kept, because a name may be
- * escaped already. Fills at most `size` bytes without a terminating zero, and returns their number.
- * *ret_rest: the text that did not fit. */
+/* Escapes control characters in a text with names. Leaves backslashes as they are, because a name
+ * in the text may be escaped already. Fills at most `size` bytes of `ret` without a terminating
+ * zero, and returns how many bytes it has filled. *ret_rest: the part of the text that did not
+ * fit. */
 size_t escape_controls(const char *text, char *ret, size_t size, const char **ret_rest);
 
 /* Returns the number of bytes that escape_print would write. */
 size_t escape_length(const char *text);
 
-/* Returns the number of bytes of the first character; 0: it is not valid UTF-8. */
+/* Returns the number of bytes of the first character, and sets *ret to its code point. Returns 0 if
+ * the character is not valid UTF-8. */
 unsigned utf8_read(const char *text, uint32_t *ret);
 /* Tells whether the character belongs to one of the categories Cc, Cf, Zl and Zp. */
 bool unicode_controls(uint32_t character);

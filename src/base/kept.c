@@ -283,7 +283,8 @@ static atomic_uint n_noting;
 static _Thread_local struct kept_note *own;
 static _Thread_local bool noting;
 
-/* The first KEPT_WORKERS threads have a note; later threads have none. */
+/* Notes in kept.notes that this thread prepares a sample. kept.notes has room for KEPT_WORKERS
+ * threads. Calls of further threads do nothing. */
 void kept_note_begin(const char *dataset, uint32_t sample)
 {
 	if (supervisor < 0)

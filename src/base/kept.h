@@ -27,9 +27,9 @@
 
 #define KEPT_VERSION 1
 #define KEPT_DESCRIPTORS 512
-#define KEPT_OPENS 65536 /* most open files that the next engine takes over */
-#define KEPT_CLOSES 4096 /* most closes that no engine has handled yet */
-#define KEPT_FILES ((1u << 20) + 32768) /* most files that the kernel reads (backing.h) */
+#define KEPT_OPENS 65536 /* room for open files that the next engine takes over */
+#define KEPT_CLOSES 4096 /* room for closes that the next engine has to handle */
+#define KEPT_FILES ((1u << 20) + 32768) /* room for files that the kernel reads */
 #define KEPT_WORKERS 512
 #define KEPT_MESSAGE 256 /* bytes for the FUSE_INIT message, which has 104 today */
 #define KEPT_PATH 4096
@@ -71,7 +71,8 @@ struct kept_open {
 	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
-/* A close while the engine answered all requests with EIO; the next engine handles the close. */
+/* The close of a file while an engine only answered EIO (engine_failed.h). The next engine handles
+ * the close. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t inode;
@@ -128,8 +129,8 @@ bool kept_is_again(void);
 /* Tells the supervisor that this engine has started completely. */
 void kept_ready(void);
 
-/* One thread calls this every second. The supervisor kills an engine that is silent for a
- * minute. */
+/* Changes kept.beats, the heartbeat. One thread calls this every second. The supervisor kills an
+ * engine whose heartbeat has not changed for a minute. */
 void kept_beat(void);
 /* Ends the supervision until the next kept_beat. Called before work that can take any time, such as
  * waiting for a disk, or ending the engine. */
@@ -141,7 +142,7 @@ void kept_note_error(const char *message);
 /* Reserves an entry of kept.descriptors. The caller fills the entry in, and passes it to kept_add
  * or kept_drop. Returns NULL if all entries are taken. */
 struct kept_descriptor *kept_new(void);
-/* Gives a copy of the descriptor to the supervisor. */
+/* Sets place->kind, and gives a copy of the descriptor `fd` to the supervisor. */
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
 /* Frees the entry, so that the supervisor closes its copy of the descriptor. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
@@ -159,8 +160,9 @@ struct kept_open *kept_open_add(const struct kept_open *open);
 struct kept_open *kept_open_next(const struct kept_open *before, uint32_t mount);
 void kept_open_remove(struct kept_open *open); /* may be NULL */
 
-/* Notes a close while the engine answers all requests with EIO. Only one thread may call this. If
- * there is no room, the close is lost: the file counts as open until the next start. */
+/* Notes a close for the next engine. An engine that only answers EIO calls this, in one thread. If
+ * there is no room, the close is lost, and the file counts as open until joaderfs is started
+ * again. */
 void kept_close_add(uint32_t mount, uint64_t inode, uint64_t handle);
 /* Takes a noted close in the mount from the list. Returns false if none is noted. */
 bool kept_close_take(uint32_t mount, uint64_t *ret_inode, uint64_t *ret_handle);
@@ -174,5 +176,6 @@ void kept_file_remove(int backing);
 
 void kept_note_begin(const char *dataset, uint32_t sample);
 void kept_note_end(void);
-/* Notes that the crash hit this thread while preparing a sample. A signal handler calls this. */
+/* Notes that a crash hit this thread. Does nothing if the thread is not preparing a sample. A
+ * signal handler calls this. */
 void kept_note_crashed(void);

@@ -53,13 +53,15 @@ void lock_release(struct lock *lock);
  * mostly give it to the same thread again. */
 void lock_yield(struct lock *lock);
 
-/* Measures how long all locks of this name are held, together. This costs about 50 ns per hold.
- * Call this before other threads know the lock. */
+/* Measures how long the lock is held. The times of all locks with the same name are counted
+ * together. The measurement costs about 50 ns each time the lock is held. Call this before other
+ * threads know the lock. */
 void lock_measure(struct lock *lock);
 /* Returns the time (clock_now_ns) when the calling thread took this lock, without reading a clock.
  * If the lock is not measured, returns the present time. */
 uint64_t lock_time(const struct lock *lock);
-/* Adds the hold times of the locks with the i-th name to *sum; false: fewer names are measured. */
+/* Adds to *sum how long the locks with the i-th measured name were held. Returns false if i is not
+ * less than the number of measured names. */
 bool lock_holds(unsigned i, const char **ret_name, struct histogram_copy *sum);
 
 /* The lock that this thread took last and still holds; NULL: none. */

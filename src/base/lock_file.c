@@ -25,7 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Tries for two seconds: a killed daemon's second process, the engine, may hold the lock longer. */
+/* Tries for two seconds: if the first process of a daemon was killed, the engine may still hold the
+ * lock for a while. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

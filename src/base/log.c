@@ -43,7 +43,8 @@ static void write_line(int fd, const char *prefix, const char *level, const char
 	(void)ignored; /* a failed write can't be reported anywhere */
 }
 
-/* A message is one line, so that no file name can imitate another message. */
+/* Logs a message as one line, with control characters escaped, so that no file name can imitate
+ * another message. */
 static printf_like(2, 0) void emit(const char *level, const char *format, va_list args)
 {
 	char raw[MAX_MESSAGE], message[MAX_MESSAGE], stamp[32];

@@ -153,8 +153,9 @@ static bool go_up(struct group *group)
 	return true;
 }
 
-/* Lowers *memory to the group's limit if this leaves fewer bytes. The group's page cache counts as
- * unused: the kernel frees the cache when processes need memory. */
+/* Changes *memory to the group's limit if the group has fewer unused bytes than memory->left. The
+ * group's page cache counts as unused: the kernel frees the cache when processes need memory. root:
+ * length of the path that replaces / in tests; memory->limit is written without this path. */
 static void limit_memory(
 	const struct group *group, size_t root, struct machine_memory *memory)
 {

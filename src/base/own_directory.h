@@ -17,5 +17,6 @@
  *         it; -ENOTDIR: `path` is a file, or a link that is not allowed.
  */
 must_check int own_directory(const char *path, bool may_be_link);
-/* Does the same for a directory in an ini. key: prefix of messages: "FILE:[SECTION]:KEY: ". */
+/* Does the same for a directory that an ini names. key: prefix of messages:
+ * "FILE:[SECTION]:KEY: ". */
 must_check int own_directory_of(const char *key, const char *path, bool may_be_link);

@@ -20,7 +20,7 @@
  *   Threads: any, after own_mounts_begin.   Errors: 0 or -errno, not logged.
  */
 
-/* Sets the directory of this daemon's mount, which need not exist. */
+/* Sets the mount point of this daemon. The mount point need not exist. */
 void own_mounts_begin(const char *mountpoint);
 /* Tells whether the path is this daemon's mount point or below the mount point. */
 bool own_mounts_cover(const char *path);
@@ -38,7 +38,7 @@ struct own_mounts {
 	struct looked point; /* root of this daemon's mount; inode 0: not mounted */
 };
 
-/* The caller calls own_mounts_free, also after a failure. */
+/* Lists the mounts. The caller must call own_mounts_free even if this call fails. */
 must_check int own_mounts_read(struct own_mounts *ret);
 void own_mounts_free(struct own_mounts *mounts);
 

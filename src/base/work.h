@@ -24,7 +24,8 @@ struct work {
 	} counts[WORK_COUNTS];
 };
 
-/* The caller has already set `counts`. */
+/* Adds `work` to the list. Sets work->what to "VERB NAME". The caller has already set
+ * work->counts. */
 void work_begin(struct work *work, const char *verb, const char *name);
 void work_end(struct work *work);
 

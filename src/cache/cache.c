@@ -187,7 +187,8 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	tell_gone(cache, space, id);
 }
 
-/* The pinned entry stays in its space, absent, so `last` takes the tensor to cache->dying. */
+/* Evicts the tensor of a pinned entry. This entry stays in its space, as absent. A new entry,
+ * `last`, has the tensor until the tensor is reaped. */
 void cache_force_out(struct cache_space *space, sample_id id)
 {
 	struct cache *cache = space->cache;
@@ -377,9 +378,10 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	need_changed(space, id);
 }
 
-/* The set has most of the ids, so this changes `common`, and thus the need of all ids at once. The
- * steps then undo this for the ids outside the set (change->others). Does nothing if there is no
- * memory for `others`, or if `common` would fall below 0. */
+/* Makes the change cheaper if the caller's set has most of the ids. Adds the change to `common`,
+ * which changes the needs of all ids at once. cache_need_step then only has to undo this change for
+ * the ids that are not in the set (change->others). Does nothing if there is no memory for
+ * `others`, or if `common` would fall below 0. */
 static void change_common(struct cache_space *space, struct change *change)
 {
 	if (!change->up && space->common == 0)

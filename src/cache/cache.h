@@ -31,7 +31,8 @@
  *         the tensor afterwards.
  *   Owns: every published tensor until it is reaped; the caller then frees it, outside the lock.
  *   Threads: the caller serialises, by sched's lock. Tensors themselves are immutable.
- *   Errors: -ENOMEM; -ENOSPC from cache_reserve if all unpinned tensors would not make enough room.
+ *   Errors: -ENOMEM; -ENOSPC from cache_reserve if evicting all unpinned tensors would not make
+ *         enough room.
  *   Capacity: limits the bytes of loading and ready entries. Only a reservation with `force`
  *         exceeds it. Dying entries do not count, although they still take memory, so the caller
  *         reaps them before it releases the lock.
@@ -53,7 +54,8 @@ void cache_free(struct cache **cache); /* also frees all tensors and spaces */
 typedef void cache_gone(void *context, struct cache_space *space, sample_id id);
 void cache_on_gone(struct cache *cache, cache_gone *gone, void *context);
 
-/* Makes a space for ids below n_ids. Takes long, and needs no lock before cache_space_put_in. */
+/* Makes a space for ids below n_ids. Takes long. The new space is in no cache until
+ * cache_space_put_in, so this function needs no lock. */
 must_check int cache_space_make(uint32_t n_ids, struct cache_space **ret);
 void cache_space_put_in(struct cache *cache, struct cache_space *space);
 must_check int cache_space_new(
@@ -62,17 +64,19 @@ must_check int cache_space_new(
 /* Evicts up to n tensors of the space. No sample of the space may be pinned, needed or loading.
  * Returns true if no tensor is left. */
 bool cache_space_empty(struct cache_space *space, uint32_t n);
-/* Evicts all tensors of the space, and takes it out: cache_space_free then needs no lock. */
+/* Evicts all tensors of the space, and takes the space out of the cache. From then on
+ * cache_space_free needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* Frees the space. If it is in a cache, first takes it out, which needs the lock. */
+/* Frees the space. If it is still in a cache, it is first taken out, for which the caller must hold
+ * the lock. */
 void cache_space_free(struct cache_space **space);
 
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 /* Adds one to the need of each id, when a stream is added. Unlike cache_need_add, does not count as
- * a use: entries of equal need keep their order of eviction. The orders of the sampler `exchange`
- * are uniformly random only if ids have no influence on which samples stay in the cache. */
+ * a use: entries of equal need keep their order of eviction. Otherwise this order would follow the
+ * ids, and the orders of the sampler `exchange` would not be uniformly random. */
 void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
 /* Subtracts one from the need of each id. Entries of equal need keep their order of eviction. */
 void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
@@ -120,7 +124,8 @@ uint64_t cache_least_bytes(const struct cache *cache);
 /* Gives the tensor, which has the reserved size, to the cache. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry as a copy of another daemon's. refcnt evicts an unneeded copy first. */
+/* Marks a loading entry, whose tensor came from another daemon or was left to this daemon. The
+ * policy refcnt evicts marked tensors that no stream needs before unmarked ones. */
 void cache_spare(struct cache_space *space, sample_id id);
 
 void cache_abandon(struct cache_space *space, sample_id id);
@@ -128,11 +133,12 @@ void cache_abandon(struct cache_space *space, sample_id id);
 /* Returns NULL if the entry is not ready. The tensor is valid while the entry is pinned. */
 const struct tensor *cache_get(const struct cache_space *space, sample_id id);
 
-/* Returns the job for which the tensor was made, without access to it; 0: unknown or not ready. */
+/* Returns the job for which the tensor was made; 0: unknown or not ready. Does not read the tensor
+ * itself, only the entry. */
 uint32_t cache_made_for(const struct cache_space *space, sample_id id);
 
-/* Returns a reference to the tensor, which the caller frees and nobody may change, or NULL if the
- * entry is not ready. The entry need not be pinned. */
+/* Returns a new reference to the tensor, or NULL if the entry is not ready. The caller frees the
+ * reference. Nobody may change the tensor. The entry need not be pinned. */
 struct tensor *cache_share(const struct cache_space *space, sample_id id);
 
 /* Evicts the tensor of a pinned entry that no reader has open. The sample becomes absent, and keeps
@@ -157,8 +163,9 @@ struct cache_usage {
 	uint64_t pins, need;	  /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
-	/* policy refcnt: bytes of unpinned ready entries by need; the last element also has higher
-	 * needs. During a change in steps, some entries count under their old need. */
+	/* policy refcnt: needed_bytes[i] counts the bytes of unpinned ready entries of need i; the
+	 * last element also counts entries of higher need. During a change in steps, some entries
+	 * count under their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
 struct cache_usage cache_usage(const struct cache *cache);

@@ -33,7 +33,7 @@ struct entry {
 	uint32_t opens;	   /* pins made by cache_open */
 	uint32_t filed;	   /* policy refcnt: number of the bucket that has the entry */
 	uint32_t made_for; /* copy of tensor->made_for */
-	bool spare;	   /* the tensor is a copy of one in another daemon's cache */
+	bool spare;	   /* marked by cache_spare */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
 	LIST_ENTRY(entry) neighbour; /* in space->entries */
 	size_t slot;		     /* policy random: index in evict.slots */
@@ -77,7 +77,8 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* the ids outside the caller's set: `ids` points to them; NULL: `common` was not changed */
+	/* NULL: `common` was not changed. Otherwise the ids that are not in the caller's set; `ids`
+	 * then points to this set. */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
@@ -119,7 +120,8 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Begins a sweep: many needs rose by one, or many fell. It is no use of the entries. */
+	/* Begins a sweep, after many needs rose by one, or many fell by one. A sweep does not count
+	 * as a use of the entries. */
 	void (*sweep_begin)(struct cache *cache);
 	/* Updates the order of eviction for about n entries. Returns true if all are up to date. */
 	bool (*sweep)(struct cache *cache, uint32_t n);

@@ -64,12 +64,13 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 	refcnt_insert(cache, entry);
 }
 
-/* Puts the markers `begin` and `end` at both ends of the bucket. The sweep takes a bucket's entries
- * from the head on, so entries that move to the same bucket keep their order. If needs have risen,
- * the sweep begins with the last bucket, otherwise with the first; so it meets no entry twice. The
- * entries between the markers are not swept yet. `begin` moves through the bucket. `end` stays
- * where the tail was: the entries that other calls add behind it, between two steps of the sweep,
- * are in the right bucket already. */
+/* Begins to sweep the bucket: puts the marker `begin` at its head, and the marker `end` at its
+ * tail. The entries between the markers are not swept yet. The sweep takes them from the head on,
+ * so entries that move to the same bucket keep their order, and moves `begin` behind each. `end`
+ * stays where it is. Other calls may add entries behind `end` between two steps of the sweep; these
+ * are already in the right bucket. A sweep after needs have risen goes from the last bucket to the
+ * first, otherwise from the first to the last. So no entry moves to a bucket that is still to be
+ * swept. */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
 	evict->sweep = need;
@@ -130,8 +131,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* A search for the entry to evict, during a change in steps, moves up to TRIES entries to the
- * buckets of their new needs. Then it returns the next entry, even from a wrong bucket. */
+/* During a change in steps, a search for the entry to evict moves at most this number of entries to
+ * the buckets of their new needs. Then it returns the next entry, even if that entry is in a wrong
+ * bucket. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

@@ -15,14 +15,14 @@
 #include <sys/types.h>
 
 /*
- * Configuration: ini files become validated structs. One table (config_table.c) has all options;
- * parsing, the effective job.ini, the man page and the messages use it.
+ * Configuration: ini files become validated structs. One table (config_table.c) has all options.
+ * The parser, the effective job.ini, the man page and the messages are made from this table.
  *
- *   Flow: main loads the daemon's ini and the jobs'; the other modules get the structs.
+ *   Flow: main loads the daemon's ini and the inis of jobs; the other modules get the structs.
  *   Owns: a struct owns all its strings; config_*_free frees them.
- *   Errors: -EINVAL; each mistake is reported as "file:[section]:key: found ..., allowed ..., did
- *           you mean ...?". An ini with a mistake is not loaded at all. -errno, reported too: the
- *           file can't be read.
+ *   Errors: -EINVAL: the ini has mistakes, and is not loaded at all. Each mistake is reported as
+ *           "file:[section]:key: found ..., allowed ..., did you mean ...?". Other -errno: the file
+ *           can't be read, which is reported, too.
  *   Threads: any; structs do not change once they are loaded.
  */
 
@@ -40,8 +40,9 @@ enum sample_format {
 };
 enum view_size { SIZE_PADDED, SIZE_EXACT };
 enum view_layout { LAYOUT_FLAT, LAYOUT_CLASSES, LAYOUT_MIRROR, LAYOUT_TAR, LAYOUT_BATCH };
-/* The sample of a file of layout = classes in later epochs. FRESH: another sample; FIXED: the same;
- * AUTO: the same if the cache has room for all samples, otherwise another one. */
+/* Tells which sample a file of layout = classes has in a later epoch. FRESH: another sample than
+ * before. FIXED: the same sample as before. AUTO: the same sample if the cache has room for all
+ * samples, otherwise another sample. */
 enum view_mapping { MAPPING_FRESH, MAPPING_AUTO, MAPPING_FIXED };
 enum view_io { IO_AUTO, IO_DIRECT, IO_CACHED };
 
@@ -51,24 +52,27 @@ struct tier_config {
 	uint64_t bytes; /* the copies take at most so many bytes */
 };
 
-/* The time at which the daemon looks for changes in a dataset that it has scanned before. BEFORE:
- * before it serves files. BEHIND: in the background. NEVER: only on demand. */
+/* Tells when a start of the daemon looks for changes in a dataset that was scanned before. BEFORE:
+ * before the daemon serves files. BEHIND: in the background, while the daemon serves files. NEVER:
+ * only a command of the user looks for changes. */
 enum dataset_look { LOOK_BEFORE, LOOK_BEHIND, LOOK_NEVER };
 
 struct dataset_config {
 	char *name;
 	char *path; /* absolute path, or a URL */
 	enum sampler_kind sampler;
-	bool follow_outside; /* follows symlinks that leave the tree */
+	bool follow_outside; /* follows symlinks to files outside the dataset's directory */
 	bool shows_others;   /* layout = mirror also shows files that are no samples */
-	/* images with equal bytes in all datasets with this setting are prepared once */
+	/* images with equal bytes in two datasets are prepared once if both datasets have this
+	 * setting */
 	bool same_content;
 	char *extensions; /* lower case, no dots, separated by spaces; "*": any */
 	struct tier_config tier;
 	/* auto, directory, cls (files *.cls), none, json:FIELD or csv:COLUMN; NULL: auto */
 	char *label;
 	enum dataset_look look;
-	uint32_t timeout_s;	 /* silence after which a request is repeated */
+	/* a request is repeated if the server sends nothing for this time */
+	uint32_t timeout_s;
 	char *endpoint, *region; /* settings of s3; NULL: the environment decides */
 	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
@@ -113,7 +117,7 @@ struct preparation_config {
 	struct array_type array;
 	unsigned processes;
 	uint32_t timeout_s;
-	uint64_t memory; /* bytes for each process */
+	uint64_t memory; /* largest address space of each process, in bytes */
 	/* text that users change when the program makes other arrays than before; NULL: none */
 	char *version;
 	/* NULL: the user "nobody" if the daemon runs as root, else the daemon's user */
@@ -130,7 +134,8 @@ struct daemon_config {
 	enum sampler_kind sampler; /* dsa, isa or exchange */
 	unsigned workers;
 	enum share_policy share;
-	unsigned reads;	       /* in flight per storage; 0: the best number */
+	/* reads of one storage at once; 0: the number with which the storage is fastest */
+	unsigned reads;
 	uint64_t max_pixels;   /* larger images are refused */
 	uint64_t seed;	       /* 0: another seed at each start */
 	char *state;	       /* absolute directory */
@@ -152,12 +157,14 @@ struct daemon_config {
 
 #define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
-/* A section [tensor NAME] of a job: how files are prepared, and in which format they are shown.
- * NAME is a pattern for paths of samples, or names the second files of pairs. */
+/* A section [tensor NAME] of a job: it tells how some files are prepared, and in which format they
+ * are shown. If NAME is a pattern, the section is about the samples whose paths match the pattern.
+ * Otherwise NAME is a word, such as mask, and the section is about the second files of pairs. */
 struct job_section {
 	char *name; /* a pattern for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
-	/* extension without the dot; of second files it begins with NAME, as in mask.png */
+	/* extension without its first dot; for second files NAME, a dot and an ending, as in
+	 * mask.png */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;
@@ -191,21 +198,23 @@ struct job_config {
 	char *order_text; /* `order` as in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
-	/* seconds without reads; the cache then keeps nothing for the job any more */
+	/* if the job reads nothing for so many seconds, the cache keeps nothing for it */
 	uint32_t idle_s;
-	/* refuses a script in current/ if another script there is more than an epoch away */
+	/* refuses a script that reads current/ more than an epoch away from another script */
 	bool refuses_second;
 	bool refuses_machines; /* refuses a script with ranks on other machines */
 	bool one_script;       /* all readers of current/ are ranks of one training */
 	bool skips_bad;	       /* leaves bad samples out of later epochs */
 	uint32_t keep_epochs;  /* number of ended epochs whose orders are kept */
-	/* training: name of a training on several nodes, by default the job's name. ranks: jobs
-	 * that divide its samples; 0: it is on one node. rank: number among these jobs. */
+	/* training: name of a training on several nodes, by default the job's name. ranks: number
+	 * of jobs that divide the samples of this training; 0: the training is on one node only.
+	 * rank: number of this job among these jobs, from 0 on. */
 	char *training;
 	uint32_t ranks, rank;
-	/* the ini's numbers, from which `ranks` and `rank` are computed. ranks: processes of the
-	 * training. rank: the process that reads this job. local_ranks: processes that read this
-	 * job together; 0: one. node_rank: replaces `rank` if local_ranks is given. */
+	/* Numbers in the ini, from which the fields `ranks` and `rank` above are computed. ranks:
+	 * number of processes of the training. rank: number of the process that reads this job.
+	 * local_ranks: number of processes that read this job together; 0: one process. node_rank:
+	 * number of this job among the training's jobs if local_ranks is given. */
 	struct {
 		uint32_t ranks, rank, local_ranks, node_rank;
 	} processes;
@@ -274,12 +283,13 @@ static inline bool config_is_pair(const struct job_config *config)
 {
 	return config->n_sections > 0 && config->sections[0].is_pair;
 }
-/* Returns the configuration for the second files of the samples alone. The result owns
- * nothing, and is valid as long as `config`. */
+/* Returns the configuration of a job whose samples are the second files of `config`. The result
+ * owns nothing, and points to texts of `config`, so `config` must outlive it. */
 struct job_config config_second(const struct job_config *config);
 
-/* The message is one line without a newline. If a setting is allowed, but probably not intended,
- * the message begins with CONFIG_WARNING. */
+/* A config_report is a function that receives a message about an ini: one line without a newline.
+ * CONFIG_WARNING at the start of the message tells that a setting is allowed, but probably not
+ * intended. */
 #define CONFIG_WARNING "warning: "
 typedef void config_report(void *context, const char *message);
 void config_report_to_log(void *context, const char *message); /* ignores context */
@@ -288,7 +298,8 @@ void config_report_text(config_report *report, void *context, const char *format
 
 must_check int config_load_daemon(const char *path, config_report *report, void *context,
 	struct daemon_config *ret);
-/* `file` is for messages; relative paths start at its directory. */
+/* Parses `text`, the daemon's ini. file: name of the ini for messages; relative paths in the ini
+ * start at the directory of this file. */
 must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
@@ -303,7 +314,8 @@ must_check int config_dataset_copy(
 void config_dataset_free(struct dataset_config *config);
 /* Prints a section [dataset NAME] that config_parse_datasets can parse again. */
 void config_print_dataset(FILE *out, const struct dataset_config *config);
-/* Appends the dataset, whose texts `config` then owns. After -ENOMEM they are freed. */
+/* Appends the dataset. `config` then owns the texts of `dataset`. After -ENOMEM these texts are
+ * freed. */
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
@@ -325,7 +337,7 @@ must_check int config_environment_setting(
 
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
-/* The n settings "SECTION.KEY=VALUE" override the ini's keys. */
+/* Parses `text`, a job's ini. The n settings "SECTION.KEY=VALUE" override values in this ini. */
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
@@ -376,9 +388,11 @@ const char *config_nearest(const char *word, const char *const *names, size_t n)
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 
-/* Returns /run/joaderfs.sock for root, otherwise $XDG_RUNTIME_DIR/joaderfs.sock, by default
- * joaderfs.sock in the default state directory. The caller frees it; NULL: no memory. */
+/* Returns the path of the control socket. For root this is /run/joaderfs.sock, for other users
+ * $XDG_RUNTIME_DIR/joaderfs.sock. If this variable has no absolute path, the socket is
+ * joaderfs.sock in config_default_state(). The caller frees the result; NULL: no memory. */
 char *config_default_socket(void);
-/* Returns /var/lib/joaderfs for root, otherwise $XDG_STATE_HOME/joaderfs, by default
- * ~/.local/state/joaderfs. The caller frees it; NULL: no memory. */
+/* Returns the default state directory. For root this is /var/lib/joaderfs, for other users
+ * $XDG_STATE_HOME/joaderfs. If this variable has no absolute path, the directory is
+ * ~/.local/state/joaderfs. The caller frees the result; NULL: no memory. */
 char *config_default_state(void);

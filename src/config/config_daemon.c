@@ -65,7 +65,8 @@ static void check_tiers(struct ini *ini, const struct daemon_config *daemon)
 	}
 }
 
-/* An ordinary user without a runtime directory has the socket in the state directory. */
+/* Returns the default path of the control socket. For an ordinary user without a runtime directory,
+ * the socket is in the directory `state`. */
 static char *socket_in(const char *state)
 {
 	const char *runtime = getenv("XDG_RUNTIME_DIR");

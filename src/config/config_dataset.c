@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* An ini that adds datasets to a running daemon has only [dataset NAME] sections. */
+/* Reports each section that is no [dataset NAME], because an ini that adds datasets to a running
+ * daemon must not have other sections. */
 
 static void refuse_others(struct ini *ini)
 {

@@ -55,7 +55,8 @@ static const char *value_of(const char *name, size_t n, struct config_unset *uns
 	return NULL;
 }
 
-/* Prints the value with its variables replaced. A comment behind it stays as it is. */
+/* Prints the text from `at` to `end`, a value of the ini, with its variables replaced. A comment
+ * after the value is printed unchanged, even if the comment has a $. */
 static int fill_value(
 	const char *at, const char *end, FILE *out, struct config_unset *unset)
 {

@@ -11,8 +11,9 @@
 #include <ini.h>
 #include <string.h>
 
-/* inih gets single lines. With a whole ini it would report only the first bad line, cut
- * long lines and names of sections, and not tell the line where a section begins. */
+/* The library inih gets one line at a time. If inih got a whole ini, it would report only the first
+ * bad line, cut long lines and long names of sections, and not tell in which line a section
+ * begins. */
 
 #define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
@@ -32,7 +33,8 @@ static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
 struct reader {
 	struct ini *ini;
 	unsigned line;
-	struct ini_section *section; /* section of the next keys; NULL: skips them */
+	/* section to which the next keys belong; NULL: the next keys are ignored */
+	struct ini_section *section;
 	bool began;
 };
 
@@ -115,8 +117,9 @@ static struct ini_section *add_section(
 	return section;
 }
 
-/* A section that the ini repeats is a mistake. Its keys are added to those of the first
- * such section, so that contradictions between the two are found, too. */
+/* Begins a section, to which the next keys belong. It is a mistake if the ini has the section
+ * twice. The keys of the second section are then added to the first one, so that contradictions
+ * between the keys of both are found, too. */
 static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
@@ -175,7 +178,8 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section of this kind of ini that has the key; NULL: none has it. */
+/* Returns the name of the section in which this key is allowed, among the sections of this kind of
+ * ini. NULL: no section allows the key. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)
@@ -228,7 +232,8 @@ static void warn_of_comment(
 			hash);
 }
 
-/* A key that the ini gives twice is a mistake. A value from ini_set replaces that of the ini. */
+/* Sets the value of a key. It is a mistake if the ini gives a key twice. A value from ini_set
+ * replaces the value from the ini. */
 static void set_value(struct reader *reader, const struct ini_section *section,
 	struct ini_value *value, const char *text)
 {
@@ -302,7 +307,7 @@ static int take_pair(void *user, const char *section, const char *key, const cha
 	return 1;
 }
 
-/* `text` is a line without surrounding spaces, and may be modified. */
+/* Handles one line of the ini. `text` has no surrounding spaces, and may be modified. */
 static void take_line(struct reader *reader, char *text)
 {
 	if (!*text || strchr(";#", *text))
@@ -397,7 +402,9 @@ static int read_all(FILE *file, char **ret)
 	return err;
 }
 
-/* Replaces variables of the environment; joaderctl itself replaces those in inis that it sends. */
+/* Replaces environment variables in `text`, and reads the result. The ini is a file that this
+ * process reads itself. In an ini that joaderctl sends, joaderctl has already replaced the
+ * variables. */
 static int read_job(struct ini *ini, const char *text)
 {
 	auto_free char *filled = NULL;

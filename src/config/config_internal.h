@@ -98,7 +98,7 @@ size_t config_n_options(void);
 const struct option *config_option(size_t i);
 
 #define ORDER_REPLAY_PREFIX "replay:"
-/* The text is a value of the key `order` that value_order has accepted. */
+/* Returns the order for `text`, a value of the key `order` that value_order has accepted. */
 enum job_order config_order_of(const char *text);
 
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
@@ -133,29 +133,33 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
-	/* not usable at all, such as another kind of ini, so missing keys are not reported */
+	/* the ini is no use at all, for instance because it is a job's ini instead of the daemon's;
+	 * missing keys are then not reported */
 	bool unusable;
 	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Reports mistakes in the syntax, sections and keys of the text; NULL: of ini->file. -errno,
- * reported: the file can't be read. */
+/* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Reports mistakes in the
+ * syntax, the sections and the keys. -errno, reported: the file can't be read. */
 must_check int ini_read(struct ini *ini, const char *text);
-/* Overrides a key by "SECTION.KEY=VALUE". line: that of the setting, or LINE_OF_SETTING. */
+/* Overrides the value of a key. setting: "SECTION.KEY=VALUE". line: the line of the ini in which
+ * the setting is; LINE_OF_SETTING: the setting comes from elsewhere. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
 void ini_free(struct ini *ini);
 
 /* Returns the first section with the id, or NULL. [tensor NAME] does not count as [tensor]. */
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id);
 
-/* Returns the text of the key, which is not of [template]; NULL: it is not given. */
+/* Returns the text that the section gives for the key; NULL: none. The section must not be a
+ * [template NAME], because its keys have the form SECTION.KEY. */
 const char *ini_text(const struct ini_section *section, const char *key);
 
 /* Sets the object's fields to the section's values. A field without a value gets its default, as do
  * all fields if section is NULL. dir: where relative paths start. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
 	const char *dir, void *object);
-/* Copies the texts that the object owns. After -ENOMEM the texts that were not copied are NULL. */
+/* Replaces the texts in `object`, a copy of `from`, by texts that `object` owns. After -ENOMEM the
+ * texts that could not be copied are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
@@ -169,7 +173,8 @@ void ini_mistake(struct ini *ini, unsigned line, const char *label, const char *
 void ini_warning(struct ini *ini, unsigned line, const char *label, const char *key,
 	const char *format, ...) printf_like(5, 6);
 
-/* Fills in all [dataset NAME] sections; none is a mistake. dir: where relative paths start. */
+/* Fills in daemon->datasets from all [dataset NAME] sections. It is a mistake if there is no such
+ * section. dir: where relative paths start. */
 void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */

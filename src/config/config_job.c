@@ -151,7 +151,8 @@ void config_refuse(struct ini *ini, enum section_id section, const char *key,
 		"found \"%s\", allowed: %s", found, allowed);
 }
 
-/* A batch is one array, so all its samples have one size. */
+/* Refuses settings that do not fit layout = batch. A batch is one array, so all its samples must
+ * have one size. */
 static void check_batch(struct ini *ini, const struct job_config *job)
 {
 	if (job->format != FORMAT_NPY)
@@ -167,7 +168,8 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
 }
 
-/* Offsets of the files in a tar must be known before their samples are chosen. */
+/* Refuses settings that do not fit layout = tar. The offset of each file in a tar must be known
+ * before a sample is chosen for the file. */
 static void check_tar(struct ini *ini, const struct job_config *job)
 {
 	if (job->format == FORMAT_RECORD)
@@ -300,8 +302,9 @@ static void check_layout(struct ini *ini, const struct job_config *job)
 	check_targets(ini, job);
 }
 
-/* Tells whether a job with `prepare` may give this key of [tensor]: few, because the program
- * determines the arrays. `filter` is for random_resized_crop of [augment]. */
+/* Tells whether a job with `prepare` may give this key of [tensor]. Most keys are refused, because
+ * the program determines the arrays. `filter` is allowed if [augment] has random_resized_crop,
+ * which uses it. */
 static bool fits_program(const struct job_config *job, const char *key)
 {
 	return strcmp(key, "prepare") == 0 || strcmp(key, "dtype") == 0 ||
@@ -325,7 +328,8 @@ static void check_prepare(struct ini *ini, const struct job_config *job)
 	}
 }
 
-/* Checks a job whose samples are directories: their arrays have one axis more than images. */
+/* Checks the keys `group` and `frames`, by which each sample is a directory. The array of such a
+ * sample has one axis more than an image, so only some formats can hold it. */
 static void check_group(struct ini *ini, const struct job_config *job)
 {
 	if (job->groups_directories != (job->preparation.frames > 0))
@@ -403,7 +407,8 @@ static void check_replay(struct ini *ini, const struct job_config *job)
 			"any other order, since layout = mirror has no order to replay");
 }
 
-/* A tar, a batch, a rank or a replayed order does not allow epochs without a bad sample. */
+/* Refuses bad_sample = skip where epochs can't leave out a sample: in other layouts than flat and
+ * classes, for ranks, and for a replayed order. */
 static void check_bad_sample(struct ini *ini, const struct job_config *job)
 {
 	bool single = job->layout == LAYOUT_FLAT || job->layout == LAYOUT_CLASSES;
@@ -415,7 +420,8 @@ static void check_bad_sample(struct ini *ini, const struct job_config *job)
 
 #define OF_ONE "since dataset names several datasets"
 
-/* A job with several datasets may have a sample of any of them at each position. */
+/* Refuses settings that do not fit a job with several datasets. Each position of such a job may
+ * have a sample of any of its datasets. */
 static void check_mixture(struct ini *ini, const struct job_config *job)
 {
 	const char *table = job->label_table;

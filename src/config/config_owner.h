@@ -11,14 +11,15 @@
 
 #define CONFIG_NO_OWNER UINT32_MAX
 
-/* Default: the daemon's user owns the job, and every user may read. */
+/* Owner, group and mode of a job's directories and files. By default the daemon's user owns the
+ * job, and every user may read it. */
 struct job_owner {
 	uid_t uid;
 	gid_t gid;
 	mode_t mode; /* mode of directories; files lack the search bits */
 };
 struct job_owner config_job_owner(const struct job_config *config);
-/* Tells whether the user may do everything: root and the daemon's user. */
+/* Tells whether the user may do everything, as root and the daemon's user may. */
 bool config_is_master(uid_t uid);
 /* Tells whether the user may change and remove the job. */
 bool config_job_is_of(const struct job_config *config, uid_t uid);
@@ -26,7 +27,7 @@ bool config_job_is_of(const struct job_config *config, uid_t uid);
 struct config_user {
 	uid_t uid;
 	gid_t gid;
-	/* Tells whether the user is in the group, which is another group than `gid`. */
+	/* Tells whether the user is a member of `group`. Called only if `group` is not `gid`. */
 	bool (*has_group)(void *context, gid_t group);
 	void *context;
 };

@@ -11,7 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Ignores a directory that is not absolute, as the XDG specification demands. */
+/* Returns the directory that the variable names. NULL: the variable is not set, or its value is no
+ * absolute path; the XDG specification demands that such a value is ignored. */
 static const char *environment_directory(const char *variable)
 {
 	const char *value = getenv(variable);

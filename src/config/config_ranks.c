@@ -28,7 +28,8 @@ static void check_local_ranks(struct ini *ini, const struct job_config *job)
 			job->global_batch, job->processes.ranks);
 }
 
-/* The processes of one job with local_ranks count as one rank. */
+/* Sets the job's `ranks` and `rank`. With local_ranks, all processes that read this job together
+ * count as one rank. */
 static void find_rank(struct ini *ini, struct job_config *job)
 {
 	uint32_t local = job->processes.local_ranks;

@@ -16,7 +16,8 @@ static bool is_of_files(const char *key)
 	       strcmp(key, "dtype") == 0 || strcmp(key, "axes") == 0;
 }
 
-/* Adds the keys that are inherited from [tensor]. The ini still owns the texts. */
+/* Makes *ret from the keys of `own`, a section [tensor NAME], and from the keys that it inherits
+ * from [tensor]. The ini still owns the texts. */
 static int merge(
 	const struct ini *ini, const struct ini_section *own, struct ini_section *ret)
 {

@@ -324,7 +324,8 @@ static void allowed_name(const struct option *option, FILE *out)
 const struct value_type value_name = {
 	"name", true, parse_name, value_print_text, allowed_name};
 
-/* Refuses a text that begins with ;, a comment when the printed ini is parsed again. */
+/* Parses any text but one that begins with a semicolon: when the printed ini is parsed again, this
+ * text would be a comment. */
 static int parse_text(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

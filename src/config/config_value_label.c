@@ -9,7 +9,8 @@
 
 #define MOST_NAME 100
 
-/* dots: names of nested fields may be joined by dots, as in json */
+/* Tells whether `name` is a valid name of a field or column. dots: the names of nested fields may
+ * be joined by dots, as for json:FIELD. */
 static bool is_field(const char *name, bool dots)
 {
 	size_t n = strlen(name);

@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* A mixture: names of datasets separated by blanks or commas, each optionally with ":" and its
- * weight. The struct has only commas, no blanks. */
+/* A mixture consists of names of datasets, separated by blanks or commas. A colon and a weight may
+ * follow each name. In job_config.dataset only commas separate the names. */
 
 #define MOST_WEIGHT 1e9
 #define BETWEEN " \t,"
@@ -55,7 +55,7 @@ static bool is_before(const char *text, const char *end, const char *name)
 	return false;
 }
 
-/* The weight of a single dataset means nothing, and is dropped. */
+/* Parses a mixture. If there is a single dataset, drops its weight, which has no effect. */
 static int parse_mixture(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

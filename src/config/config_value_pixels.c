@@ -73,7 +73,7 @@ static int parse_pad(
 	return 0;
 }
 
-/* One number stands for all three channels. */
+/* Parses the colour of a fill. A single number stands for all three channels of the colour. */
 static int parse_fill(
 	const struct option *option, const char *text, const char *dir, void *field)
 {

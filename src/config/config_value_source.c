@@ -12,7 +12,8 @@ static bool is_url(const char *text)
 	return n > 1 && strncmp(text + n, "://", 3) == 0;
 }
 
-/* A URL must not contain a password, because URLs are printed. */
+/* Tells whether the text is a URL of a known scheme. Returns false if the URL has an @ before the
+ * server's name, because a password may precede it, and URLs are printed. */
 static bool is_known_url(const char *text)
 {
 	size_t n = strcspn(text, ":") + 3;

@@ -55,7 +55,8 @@ union rights {
 	struct cmsghdr align;
 };
 
-/* Takes over the descriptor that came with the message, instead of an earlier message's. */
+/* If a descriptor came with the message, sets *descriptor to it, and closes the descriptor that
+ * came with an earlier message. */
 static void take_descriptor(struct msghdr *message, int *descriptor)
 {
 	const struct cmsghdr *head = CMSG_FIRSTHDR(message);
@@ -83,8 +84,8 @@ static ssize_t receive_part(int fd, char *data, size_t room, int *descriptor)
 }
 
 /* Makes a full buffer larger: up to one byte more than the limit, so that client_receive notices a
- * request that is too large. Returns false without memory, or if all clients' requests are too
- * large. */
+ * request that is too large. Returns false if there is no memory, or if the limit for the requests
+ * of all clients together leaves no room. */
 static bool grow(struct client *client)
 {
 	size_t most = client->listener->rights.max_request + 1;
@@ -130,7 +131,8 @@ void client_receive(struct client *client)
 	}
 }
 
-/* Makes the frame (control.h) that is sent next. Without memory the daemon hangs up. */
+/* Makes the frame (control.h) that is sent next. If there is no memory, sets a state with which the
+ * daemon hangs up on the client. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
 	char head[40];
@@ -182,7 +184,8 @@ void client_execute(struct client *client, struct control *control)
 	client->in_room = 0;
 }
 
-/* Ends the answer: with an error if the epoch's order was deleted before all lines were sent. */
+/* Ends the answer. The answer ends with an error if the epoch's order was deleted before all lines
+ * were sent. */
 static void end_lines(struct client *client)
 {
 	struct sched_job *job = client->lines.job;

@@ -102,7 +102,8 @@ static void take_up(struct control *control, struct worker *worker)
 	}
 }
 
-/* Stops or resumes accepting connections. New clients wait, for instance for a free descriptor. */
+/* Stops or resumes accepting connections. The daemon stops when it can't accept a connection, for
+ * instance because it has no free descriptor. New clients then wait. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;

@@ -36,7 +36,8 @@ static bool remove_job(const struct request *request, struct sched_job *job)
 	return true;
 }
 
-/* A pattern is not mistaken for a name, because names can't contain characters such as *. */
+/* Removes the jobs whose names match the pattern, and that the sender may change. No job has a name
+ * like a pattern, because names have no characters such as *. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
 	struct request_jobs jobs;

@@ -47,8 +47,9 @@ static bool forget(const struct request *request, const char *name)
 	return path && unlink(path) == 0;
 }
 
-/* Scans a dataset. next: the dataset is in use, and *ret will replace it; *ret NULL: nothing has
- * changed. Messages also go to the client, if there is one. */
+/* Scans a dataset, and sets *ret to the result. next: the dataset is in use; *ret is to replace it,
+ * and is NULL if nothing has changed. If the request has a client, the client gets the messages of
+ * the scan, too. */
 static int scan(const struct request *request, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -250,8 +251,8 @@ static bool move_behind(const struct request *request, struct dataset *next)
 		   : true;
 }
 
-/* Scans a dataset in use, then makes its jobs use the new scan. Jobs may be added and removed
- * during the scan, but not during move_behind. */
+/* Scans a dataset in the background, while jobs use it. Then makes these jobs use the new scan.
+ * Jobs of this dataset may be added and removed during the scan, but not during move_behind. */
 static bool scan_behind(
 	const struct request *request, const struct dataset_config *config)
 {

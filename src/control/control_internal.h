@@ -98,7 +98,8 @@ struct listener_rights {
 	mode_t mode; /* mode of the socket file */
 	gid_t group; /* group of the socket file; 0: the default one */
 	size_t max_clients;
-	/* max_request: bytes of one request; max_bytes: bytes of all requests and answers */
+	/* max_request: most bytes of one request. max_bytes: most bytes of the requests and answers
+	 * of all clients of the socket. */
 	size_t max_request, max_bytes;
 };
 
@@ -131,10 +132,12 @@ void listener_forget(struct listener *listener);
 /* Moves the client to the end of the listener's list, because it was active. */
 void listener_touch(struct client *client);
 
-/* Hangs up on the client that has been silent longest, apart from `but`; false: there is none. */
+/* Hangs up on the client that has been silent longest. Never hangs up on `but`, or on a client
+ * whose request is at a worker. Returns false if no other client is left. */
 bool listener_hang_up(struct listener *listener, const struct client *but);
 
-/* Counts the client's bytes, and hangs up on others to keep the limits; false: this failed. */
+/* Counts the client's bytes. Then hangs up on other clients until the listener's limits are kept.
+ * Returns false if the limits can't be kept. */
 bool listener_make_room(struct client *client);
 
 /* --- worker ------------------------------------------------------------------------ */
@@ -145,7 +148,8 @@ struct worker {
 	struct control *control;
 	struct lock lock;
 	pthread_cond_t changed;
-	/* (lock) clients whose requests wait, and clients whose requests are done */
+	/* (lock) queue: clients whose requests wait. done: clients whose requests have been carried
+	 * out. */
 	struct client_queue queue, done;
 	bool stopping; /* (lock) */
 	bool running;

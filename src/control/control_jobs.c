@@ -54,9 +54,9 @@ static int refuse(struct additions *all, const struct job_config *config, const 
 	return -EPERM;
 }
 
-/* An ordinary user who adds a job becomes its owner; its group is one of the user's groups. Keys
- * that name further files (an order to replay, a table of labels) are refused: the daemon could
- * read such files even if the user can't. */
+/* Makes the sender of the request the owner of the job, if the sender is an ordinary user. The
+ * job's group must be one of the user's groups. Keys that name files (an order to replay, a table
+ * of labels) are refused, because the daemon can perhaps read files that the user can't read. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
 	const struct client *client = all->client;
@@ -200,9 +200,9 @@ static void report_difference(const struct additions *all,
 		config->file, config->name, which, (int)n, line);
 }
 
-/* Compares the ini with that of the running job of this name; addition->there: they are the same.
- * Returns -EEXIST if they differ, or if the request imports a checkpoint, which needs a new
- * name. */
+/* Compares the ini with the ini of the running job of this name, if there is such a job. Sets
+ * addition->there if both inis are equal. Returns -EEXIST if they differ, or if the request imports
+ * a checkpoint, because an imported job must have a new name. */
 static int compare(struct additions *all, struct addition *addition)
 {
 	const struct job_config *config = &addition->config;
@@ -268,7 +268,9 @@ static int add(struct additions *all)
 	return err;
 }
 
-/* Warns of files that no known reader of the layout reads. */
+/* Warns if no known library that reads this layout can read files of the job's format. Known
+ * libraries are, for instance, ImageFolder for layout = classes, and WebDataset for layout =
+ * tar. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
 	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
@@ -324,7 +326,8 @@ static int carry_out(
 	return err;
 }
 
-/* Refuses an unknown template, or files beside the template; the answer has the reason. */
+/* Sets all->template to the template of this name. Returns false if there is no such template, or
+ * if the request has files, too (`rest` is their number). The answer then has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

@@ -133,7 +133,8 @@ static bool is_of_earlier_job(
 	return false;
 }
 
-/* Prints a storage that does not answer, because this explains why readers wait. */
+/* Prints the storage of job i if the storage does not answer, because this explains why readers
+ * wait. Prints nothing if an earlier job has the same storage. */
 static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 {
 	struct sched_storage storage;

@@ -96,7 +96,8 @@ static bool has_group(void *client, gid_t group)
 	return request_has_group(client, group);
 }
 
-/* A client of a socket for one job (`only`) may read it: is_allowed has refused other jobs. */
+/* Tells whether the client may read the job. If rights.only is set, the client uses a socket for
+ * one job, and may read this job; is_allowed has refused requests for other jobs. */
 bool request_may_read(const struct request *request, const struct sched_job *job)
 {
 	struct client *client = request->client;

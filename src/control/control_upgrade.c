@@ -113,7 +113,8 @@ bool control_upgrade(
 	return true;
 }
 
-/* Loses nothing: journals record all answers, and the kernel sends unanswered requests again. */
+/* Ends this engine process, so that the supervisor starts another one. No answer is lost, because
+ * the journals record all answers, and the kernel sends unanswered requests again. */
 _Noreturn void control_hand_over(void)
 {
 	log_info("this engine ends, and another one takes over%s%s",

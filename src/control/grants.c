@@ -93,8 +93,8 @@ int grants_add(struct control *control, struct sched_job *job, const char **ret_
 	return err;
 }
 
-/* Renames the directory of a removed grant if clients left files in it, so that the
- * daemon's next start does not restore the grant. No job's name begins with a dot. */
+/* Renames the directory of a removed grant if clients left files in it, so that the daemon's next
+ * start does not restore the grant. The new name begins with a dot, which no job's name does. */
 static int put_aside(const struct control *control, const char *job)
 {
 	auto_free char *from = path_of(control, job, "");

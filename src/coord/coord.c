@@ -17,7 +17,7 @@ unsigned coord_mutants;
 
 /* Most requests are only noted here; coord_step carries them out later. */
 
-/* limit of pace_ns, so that pauses stay short when leases last long */
+/* limit of coord.pace_ns, the unit of pauses, so that pauses stay short even if leases last long */
 #define MOST_PACE_NS UINT64_C(1000000000)
 #define USUAL_MOST_IDS (UINT64_C(1) << 33)
 
@@ -126,7 +126,8 @@ void coord_leave(struct coord *coord)
 
 /* --- jobs ------------------------------------------------------------------------------- */
 
-/* Tells whether `facts` begins later than the added job `held`, and beyond the group's log. */
+/* Tells whether the job `facts` begins at a later position than the added job `held`, and behind
+ * the end of the group's log. If so, the log of `facts` has no effect (-EALREADY). */
 static bool goes_on_later(const struct coord_job *facts, const struct held_job *held)
 {
 	struct coord_position to = {facts->epoch, facts->n_log};

@@ -27,22 +27,24 @@
  *
  * The leader has no state beyond the log: the samples that job j has yet to draw are its samples
  * without those in its log, remaining_j = D_j - log_j. A lease in the engine decides which node
- * leads. The engine appends only if two conditions (fences) hold: the node has the newest leader's
- * token, and knows the number of samples in the log (next).
+ * leads, and each new leader gets a token. The engine appends samples only if two conditions
+ * (fences) hold: the node has the newest leader's token, and knows the number of samples in the
+ * log (next).
  *
  * A node renews its leases by a heartbeat: the right to lead, to serve a rank, or to count as
  * alive. A rank's cursor is the position before which its readers have consumed all samples.
  *
  * An engine that restarts may have lost the end of its log, so it begins a new life
  * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
- * journals of the nodes that read the log (tail()).
+ * nodes' journals. The callback tail() reads a node's journal.
  *
  * Positions: the log of an epoch is a sequence of global mini-batches of `batch` samples; the last
  * one may be smaller. Of n samples in a mini-batch, rank r gets n / ranks, and one more if r < n %
  * ranks. A rank counts its own positions, from 0 in each epoch.
  *
- *   Flow: coord_new, coord_add_job, coord_take_rank; then coord_step at the time that it returned,
- *         or when something changed, and the calls below as readers read.
+ *   Flow: coord_new, coord_add_job, coord_take_rank. Then the caller calls coord_step at the time
+ *         that the previous coord_step returned, or earlier if something has changed, and calls
+ *         coord_want and coord_commit as readers read.
  *   Owns: copies of all data that it is given; not the engine.
  *   Threads: one thread calls all functions, and receives all callbacks. coord_step waits for the
  *         engine, so the caller queues the requests of other threads.
@@ -68,7 +70,8 @@ struct coord_node {
 	uint64_t incarnation; /* random; differs at each start of the daemon; never 0 */
 	char address[COORD_ADDRESS]; /* other nodes fetch tensors there; "": none */
 	double capacity;
-	/* previous incarnation with this state directory: its leases may be taken over; 0: none */
+	/* incarnation of the daemon that used this state directory before, whose leases this node
+	 * may take over; 0: none */
 	uint64_t before;
 	uint64_t heard_ns; /* when the node was last seen alive; 0: never */
 };
@@ -78,19 +81,21 @@ struct coord_job {
 	const char *name;
 	const char *dataset;  /* jobs of one dataset are drawn together */
 	uint64_t fingerprint; /* dataset_group_fingerprint of the samples */
-	uint64_t older; /* the fingerprint that earlier versions computed; 0: not known */
+	uint64_t older; /* fingerprint by earlier versions of joaderfs; 0: not known */
 	const roaring_bitmap_t *ids; /* samples of the job (D_j above), at least one */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
-	/* `epoch`, `log` and `n_log` tell where the job begins if it is new to the group (an
-	 * import): the first n_log samples of `epoch`, which `log` has in order, were consumed
-	 * elsewhere. A group that has the job with a shorter log refuses the job. Nodes may set
-	 * these fields differently, or not at all (NULL, 0). */
+	/* `epoch`, `log` and `n_log` tell where an imported job begins: elsewhere the ranks have
+	 * consumed the first n_log samples of `epoch`; `log` has these samples in order. The fields
+	 * count only if the job is new to the group. If other nodes run the job, and its log ends
+	 * earlier, the group refuses this job, because the log lacks consumed samples. Nodes may
+	 * set these fields differently, or not at all (NULL, 0). */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	uint32_t local_ranks; /* processes that read one rank; 0: one; nodes may differ */
+	/* processes that share one rank; 0: one. Nodes may differ in this field. */
+	uint32_t local_ranks;
 };
 
 /* A request for consecutive positions of a rank in the local journal; see tail(). */
@@ -122,18 +127,20 @@ struct coord_calls {
 	void (*lost)(void *context, const char *job, uint32_t rank);
 	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has none. */
 	uint32_t (*known)(void *context, const char *job);
-	/* Finds the first consecutive positions from tail->base on that the local journal has, also
-	 * from before the daemon's last start. Sets tail->base to the first one, copies the samples
-	 * to `ids`, and returns their number, at most `most`; 0: there are none. */
+	/* Reads the local journal for a repair, even what was written before the daemon's last
+	 * start. Looks for the first position >= tail->base that the journal has, and sets
+	 * tail->base to it. Copies the samples of this and the next consecutive positions to `ids`,
+	 * and returns their number, at most `most`; 0: the journal has no such position. */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
 	/* Tells that the repaired log has other samples at n positions from `base` on than the
 	 * local journal. tail() must never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
-	/* Tells that the group has no samples for the rank from this position on. The rank
-	 * continues with epoch `to`: the next fed() has its first sample, and readers of earlier
-	 * epochs get no more samples. After an error a later step repeats the call. */
+	/* Tells that the engine no longer has the rank's samples from `position` of `epoch` on,
+	 * because the engine and this node have lost the rank's position. The rank continues with
+	 * epoch `to`: the next fed() delivers the first sample of epoch `to`, and readers of
+	 * earlier epochs get no more samples. After an error a later step repeats the call. */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
 	/* Sets rank_of[i] to the rank of batch->ids[i]; each rank must get as many as ranks_share
@@ -152,7 +159,8 @@ struct coord_options {
 	uint64_t ttl_ns;       /* duration of leases; a node silent for longer is dead */
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of the sum of all jobs' largest ids, for the samplers' memory; 0 means 2^33 */
+	/* limit of the sum of the largest ids of all jobs, because the samplers' memory grows with
+	 * these ids; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
@@ -173,8 +181,8 @@ void coord_leave(struct coord *coord);
  * Adds a job that this node runs. A later step compares the job with the group's job of this name
  * (coord_job_status).
  *   -EEXIST    a job of this name was added before
- *   -EALREADY  a job of this name was added before, but the new job begins at a later position, and
- *              behind the end of the group's log
+ *   -EALREADY  like -EEXIST, but the log of the new job is lost, because the new job begins later
+ *              than the added job, and behind the end of the group's log
  *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks; the log has
  *              more samples than the job; or the name is not allowed
  *   -ENOMEM
@@ -185,9 +193,10 @@ must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
  * serves none of the job's ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
-/* Makes this node serve the rank from this position on, as soon as no other node does; position
- * COORD_AT_CURSOR: from the rank's cursor in the engine on (`epoch` is ignored). -ENOENT: no such
- * job; -EINVAL: no such rank or position; -EALREADY: this node has taken the rank. */
+/* Makes this node serve the rank as soon as no other node serves it. fed() begins at this position.
+ * If the position is COORD_AT_CURSOR, fed() begins at the rank's cursor in the engine, and `epoch`
+ * is ignored. -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node has
+ * taken the rank. */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
 /* Gives the rank's lease back. -ENOENT: no such job; -EINVAL: no such rank. */

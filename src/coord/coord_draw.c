@@ -8,10 +8,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A job's window is the number of samples that should be drawn ahead of its readers. When half of a
- * window or less is left, the leader draws for all jobs of the pool whose window is not full. These
- * jobs draw in common rounds, because only jobs of the same round share samples. The leader appends
- * whole mini-batches. */
+/* A job's window is the number of samples that should be drawn ahead of its readers. A pool has the
+ * jobs of one dataset with the same kind of sampler. When half of a job's window or less is left,
+ * the leader draws for all jobs of the job's pool whose window is not full. These jobs draw in
+ * common rounds, because only jobs of the same round share samples. The leader appends whole
+ * mini-batches. */
 
 #define DRAW_MOST 8192 /* most samples drawn at once for a job */
 
@@ -29,8 +30,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	return room < left ? room : left;
 }
 
-/* The leader assigns samples by the nodes of the ranks. So a training's first draw waits, for one
- * ttl at most, until each rank has a node. */
+/* The leader assigns samples to a rank by the node that serves the rank. So a training's first draw
+ * waits until each rank has a node, for one ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
 	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
@@ -48,7 +49,8 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Sets `wants` of all jobs. Returns false if there is nothing to draw for the pool. */
+/* Sets `wants`, the number of samples to draw now, of all jobs; jobs of other pools get 0. Returns
+ * false if no job of the pool needs samples now. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -175,7 +177,8 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* Deals the rest of a mini-batch to the ranks in turn. begun: its samples that the log has. */
+/* Deals samples to the ranks in turn until the log's last mini-batch is full. Returns the number of
+ * these samples. begun: number of samples of this mini-batch that the log has already. */
 static uint32_t place_rest(
 	const struct drawn_job *job, uint32_t begun, struct parts *parts)
 {
@@ -259,7 +262,8 @@ int coord_draw(struct coord *coord)
 		coord_drop_streams(coord);
 		return err;
 	}
-	/* An idle leader pauses long: a change of `news` ends the pause (coord_beat). */
+	/* An idle leader pauses long. A heartbeat ends the pause if the engine reports a change
+	 * (coord_view.news). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
 	due_at(coord, coord->draw_ns);

@@ -248,7 +248,8 @@ static uint32_t find_ahead(
 	return log->next > first ? log->next - first : 0;
 }
 
-/* The window lasts the readers for 3 ttl, the time to replace a dead leader. */
+/* Sets the window to the number of samples that the readers consume within 3 ttl, the time in which
+ * a dead leader is replaced. The window has at least coord->mini_batches mini-batches. */
 static void set_window(struct coord *coord, struct drawn_job *job)
 {
 	double seconds = 3.0 * (double)coord->ttl_ns / (double)SECOND_NS;

@@ -22,16 +22,20 @@
  *     told        (node, name of a set) -> samples              expires
  *     reported    life -> nodes that have offered all their samples
  *
+ * The facts of a job are explained in coord_facts.h, the sets that nodes tell in coord_resident.c.
+ * Offers and reports serve a repair: each node offers the samples of its journals, then reports.
+ *
  * A life of the engine ends when the engine restarts, or when a replica takes over. Each life has a
  * name (run). In a new life the data of the last seconds may be lost. While `ready` does not name
  * the present life, no samples are appended, and no epoch begins.
  *
  *   Threads: one at a time.
- *   Errors: 0 or -errno. -ESTALE: a fence does not hold, because the leader, the log or the
- *         engine's life has changed. -EBUSY: another node has the lease. -EEXIST: another live
- *         daemon has the node's name. -EPROTO: the group has another COORD_VERSION. -ENOENT: no
- *         such job. -EBADE: the answer is invalid. After all other errors, such as -ETIMEDOUT and
- *         -ECONNRESET, the engine may or may not have done the work, or may do it later.
+ *   Errors: 0 or -errno. -ESTALE: a fence (coord.h) does not hold, because the leader or the log
+ *         has changed; or the engine's life has changed. -EBUSY: another node has the lease.
+ *         -EEXIST: another live daemon has the node's name. -EPROTO: the group has another
+ *         COORD_VERSION. -ENOENT: no such job. -EBADE: the answer is invalid. After all other
+ *         errors, such as -ETIMEDOUT and -ECONNRESET, the engine may or may not have done the work,
+ *         or may do it later.
  */
 
 #define COORD_TOLD (COORD_NAME + 8) /* bytes of the name of a set, including the \0 */
@@ -39,7 +43,8 @@
 
 struct coord_token {
 	uint64_t term;
-	/* differs between terms of equal number, which an engine that lost its data may repeat */
+	/* An engine that lost its data may use the number of a term again. `random` distinguishes
+	 * the two terms. */
 	uint64_t random;
 };
 
@@ -56,7 +61,8 @@ static inline bool position_before(struct coord_position a, struct coord_positio
 struct coord_lease {
 	const char *job;
 	uint32_t rank;
-	/* positions before `cursor` were consumed; a later cursor in the engine stays */
+	/* Positions before `cursor` were consumed. If the engine has a later cursor, it keeps the
+	 * later one. */
 	struct coord_position cursor;
 	/* result; -EBUSY: another node has the rank; -ENOENT: the node does not run the job */
 	int error;
@@ -72,7 +78,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* changes with the answer of `jobs`, except when a rank's lease expires */
+	/* changes when the answer of coord_engine.jobs changes, except when only a rank's lease
+	 * expires */
 	uint64_t news;
 };
 
@@ -119,8 +126,9 @@ struct coord_append {
 	uint32_t count;
 	uint32_t ranks, batch;	     /* the job's; batch: samples per mini-batch */
 	const sample_id *const *ids; /* ids[r]: append_count samples for rank r */
-	/* for coord_engine.fill only: epoch and length of the job's log before the call. If `epoch`
-	 * is later than was_epoch, `fill` begins `epoch`, and `base` is 0. */
+	/* The next two fields are for coord_engine.fill only: before the call the job's log ends
+	 * after was_next samples of epoch was_epoch. If `epoch` is later than was_epoch, `fill`
+	 * begins `epoch`, and `base` is 0. */
 	uint32_t was_epoch, was_next;
 };
 
@@ -164,16 +172,18 @@ struct coord_engine {
 	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
-	/* Notes that the node runs the job. The cursors of a new job begin at job->epoch and
-	 * job->n_log. -EINVAL: the node does not count as running the job, because other nodes run
-	 * it with other facts (coord_facts.h), or the group's log is shorter than job->log;
-	 * `differs` says how. */
+	/* Notes that the node runs the job. If the job is new to the group, its cursors begin at
+	 * job->epoch and job->n_log. -EINVAL: other nodes run a job of this name with other facts
+	 * (coord_facts.h), or the group's log is shorter than job->log. The node then does not
+	 * count as running the job; `differs` describes the difference. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
-	/* -ESTALE: the life has changed, so logs may have become shorter. */
+	/* Lists the group's jobs. The caller frees *ret with coord_engine_jobs_free. -ESTALE: the
+	 * life has changed, so logs may have become shorter. */
 	int (*jobs)(void *context, const char *run, struct coord_engine_jobs *ret);
-	/* The caller frees *ret with coord_facts_free. */
+	/* Sets *ret to the facts of the group's job. The caller frees *ret with
+	 * coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
 	/* Makes the node the leader in a new term, even if it leads. -EBUSY: another node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
@@ -181,7 +191,8 @@ struct coord_engine {
 	/* Begins epoch e unless it has begun, and drops the log of e-2. -EAGAIN: e-1 is not
 	 * completely drawn, or a rank, served or not, has not read e-2 to its end. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* -ESTALE: not the newest leader's token, or append->base is not the log's length. */
+	/* Appends samples to the log. -ESTALE: the token is not the newest leader's, or
+	 * append->base is not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
@@ -189,28 +200,33 @@ struct coord_engine {
 	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks the log. -ESTALE: a part was lost; the rest was dropped, and must be repaired. */
+	/* Checks the log. -ESTALE: samples were lost. In this case the engine has dropped the log
+	 * from the start of an epoch on, and the nodes must repair it. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Repair: offers the samples at consecutive positions of this node's journal. */
+	/* Offers the samples at consecutive positions of this node's journal for the repair. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
-	/* Repair: notes that the node has offered all samples of its journals. */
+	/* Notes that the node has reported: it has offered all samples of its journals. */
 	int (*repaired)(void *context, const char *run, const char *node);
-	/* Repair: lists all offers. The caller frees them with coord_offers_free. */
+	/* Lists all offers of this repair. The caller frees *ret with coord_offers_free. */
 	int (*offers)(void *context, const char *run, struct coord_offers *ret);
-	/* Repair: tells which of the nodes have reported. */
+	/* Sets ret[i] to true if nodes[i] has reported in this repair, and to false otherwise. */
 	int (*reported)(void *context, const char *run, const struct coord_node *nodes,
 		size_t n, bool *ret);
-	/* Repair: appends samples to a job's log, whose epoch may be earlier than append->epoch. */
+	/* Appends samples to the log during a repair. The log may end in an earlier epoch than
+	 * append->epoch (coord_append.was_epoch). */
 	int (*fill)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
-	/* Ends the repair. Forgets dead nodes that did not report. */
+	/* Ends the repair: the log is complete in this life. Also forgets each dead node that has
+	 * not reported, so that the next repair does not wait for it. */
 	int (*ready)(void *context, const char *run, const struct coord_token *token);
-	/* Stores a set of the node's samples under the name `what` (at most COORD_TOLD bytes). */
+	/* Stores a set of the node's samples for ttl_ms, under the name `what` (at most COORD_TOLD
+	 * bytes). The set replaces the node's previous set of this name. */
 	int (*tell)(void *context, const char *node, const char *what,
 		const roaring_bitmap_t *ids, uint32_t ttl_ms);
 	/* Adds to *ret the samples that live nodes have stored under the name `what`. */
 	int (*told)(void *context, const char *what, roaring_bitmap_t *ret);
-	/* Names the last request. The pointer `asked` is NULL if the engine is in this process. */
+	/* Returns the name of the last request. The pointer `asked` is NULL if the engine is in
+	 * this process. */
 	const char *(*asked)(void *context);
 	/* Returns the server's refusal of the last request, such as "refuses AUTH: why"; "": the
 	 * server answered. The pointer `refused` is NULL if the engine never refuses. */

@@ -7,11 +7,13 @@
 
 /* The facts of a job: the fields of coord_job on which nodes must agree to share an order. */
 
-/* Compares this node's job with the group's, of n_there samples. text: the first difference. */
+/* Tells whether this node's job `here` and the group's job `there`, which has n_there samples,
+ * differ in a fact. If so, `text` describes the first difference. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 
-/* Tells whether the group's log ends at (epoch, next), before `here` begins; `text` says how. */
+/* Tells whether the group's log is too short: it ends after `next` samples of `epoch`, but this
+ * node's job `here` begins at a later position. If so, `text` has both positions. */
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
@@ -26,5 +28,6 @@ must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job 
 bool coord_name_is_good(const char *name);
 /* Plain text has no control characters. */
 bool coord_text_is_plain(const char *text);
-/* Compares the facts that the engine's job `log` has. */
+/* Tells whether the engine's job `log` equals `facts` in number of ranks, batch, number of samples
+ * and fingerprint. */
 bool coord_is_same_job(const struct coord_job *facts, const struct coord_engine_job *log);

@@ -27,7 +27,7 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the shortest length, in whole mini-batches, of a log with all offered positions. */
+/* Returns the length that the log needs to contain all offered positions, in whole mini-batches. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;

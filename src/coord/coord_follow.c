@@ -13,7 +13,8 @@
 #define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* Uses an earlier version's fingerprint if the group has it, so that the training can continue. */
+/* Uses the fingerprint facts->older if the group's job has it, because an earlier version of
+ * joaderfs began the training. So the training can continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -127,8 +128,8 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
 		coord->now_ns + coord->ttl_ns * (coord_is_quiet(coord) ? 4 : 1) / 2;
 }
 
-/* Tries again soon if the running epoch is still being drawn. Otherwise ranks hold back the next
- * epoch, and the pause grows. */
+/* Sets the time of the next engine->open after -EAGAIN. This time is near if the running epoch is
+ * still being drawn. Otherwise ranks hold back the next epoch, and the pause grows. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
 	bool drawn = job->next == job->n;
@@ -171,9 +172,9 @@ int coord_open_wanted(struct coord *coord)
 
 /* --- feeds ------------------------------------------------------------------------------ */
 
-/* Moves the rank to the first epoch that has a feed. The engine drops a feed only when all ranks'
- * cursors have passed the feed. So another node has served this rank further (rank->acked is
- * later), or the engine and this node have lost the rank's position. */
+/* Moves the rank on from an epoch whose feed the engine has dropped. The engine drops a feed only
+ * when the cursors of all ranks have passed the feed. So either another node has served this rank
+ * up to rank->acked, or the engine and this node have lost the rank's position. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;
@@ -232,8 +233,8 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* -EBADE: the rank already has one of the read's samples in this epoch. *ret: all samples of the
- * rank in the epoch, including this read; the caller frees the set. */
+/* Checks that the rank has none of the read's samples already in this epoch; otherwise -EBADE. Sets
+ * *ret to all samples of the rank in the epoch, including this read. The caller frees *ret. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {

@@ -36,7 +36,8 @@ struct held_rank {
 	struct coord_position sent, acked;
 };
 
-/* The samples of a rank in an epoch at consecutive positions before `end`, to find repetitions. */
+/* The samples that a rank received at consecutive positions of an epoch, before `end`. A later read
+ * that has one of these samples again is an error. */
 struct came {
 	roaring_bitmap_t *ids; /* NULL: none */
 	struct coord_position end;
@@ -74,11 +75,12 @@ struct drawn_job {
 	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* when this leader first saw the job */
 	uint32_t epoch, next;
-	uint32_t forgotten; /* all earlier epochs are over, and their feeds deleted */
-	uint32_t ahead;	    /* samples drawn beyond the fastest reader */
-	uint32_t window;    /* samples that should be drawn ahead */
-	uint32_t wants;	    /* samples to draw now */
-	uint64_t consumed;  /* samples consumed by all ranks in all epochs */
+	/* all epochs before this one are over, and their feeds are deleted */
+	uint32_t forgotten;
+	uint32_t ahead;	   /* samples drawn beyond the fastest reader */
+	uint32_t window;   /* samples that should be drawn ahead */
+	uint32_t wants;	   /* samples to draw now */
+	uint64_t consumed; /* samples consumed by all ranks in all epochs */
 	uint64_t measured_ns;
 	double rate;	  /* samples consumed per second */
 	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
@@ -94,7 +96,8 @@ struct pool {
 	struct sampler *sampler;
 	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* drawn since fresh_ns, and in the interval before; NULL: the set is not made yet */
+	/* recently drawn samples: `fresh` since fresh_ns, `older` in the interval before fresh_ns;
+	 * NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns;
 	uint64_t told_ns;	  /* time at which this node next asks for `resident` */
@@ -115,8 +118,8 @@ struct coord {
 	uint64_t seed;
 
 	uint64_t now_ns, due_ns;
-	/* beat_ns, look_ns, read_ns, draw_ns: when the next heartbeat, look, read of feeds and draw
-	 * are due. tell_ns: time of the last report of cached samples. */
+	/* beat_ns, look_ns, read_ns and draw_ns are the times of the next heartbeat, look, read of
+	 * feeds, and draw. tell_ns is the time of the last report of cached samples. */
 	uint64_t beat_ns, look_ns, read_ns, draw_ns, tell_ns;
 	uint64_t mend_ns;     /* when engine->mend may be called again */
 	uint64_t beaten_ns;   /* time of the last answered heartbeat */
@@ -134,7 +137,8 @@ struct coord {
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
-	/* nodes of earlier lives of the engine, for whose reports a repair waits */
+	/* nodes that were live when an earlier life of the engine ended. The engine may have lost
+	 * them, so the leader waits for their reports, too, until the log is repaired. */
 	struct coord_node *expected;
 	size_t n_expected;
 
@@ -168,8 +172,8 @@ static inline uint64_t quiet_ns(const struct coord *coord)
 	return coord->now_ns - coord->moved_ns;
 }
 
-/* Returns the pause before the engine is next asked for changes by other nodes. The pause grows
- * with the time without progress, up to most_ns; progress ends it (coord_moved). */
+/* Returns the pause before this node asks the engine again what other nodes have changed. The pause
+ * grows with the time without progress, up to most_ns. Progress ends the pause (coord_moved). */
 static inline uint64_t pause_ns(const struct coord *coord, uint64_t most_ns)
 {
 	uint64_t in = quiet_ns(coord) / 4, least_ns = coord->pace_ns / 32;
@@ -186,15 +190,16 @@ static inline uint32_t ttl_ms(const struct coord *coord)
 /* --- coord.c ---------------------------------------------------------------------------- */
 
 struct held_job *coord_find_job(const struct coord *coord, const char *name);
-/* Notes progress of readers or the log. If there was none for pace_ns, all calls become due. */
+/* Notes progress of readers or the log. If there was none for longer than pace_ns, the next look,
+ * read of feeds, draw, and report of cached samples become due. */
 void coord_moved(struct coord *coord);
 /* Tells whether the node is idle: for a ttl no progress, all jobs entered, all ranks held. */
 bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
-/* Counts the epoch of `at` as wanted if readers have got samples of it: an engine that lost its
- * data and was repaired may not know that the epoch has begun. */
+/* Counts the epoch of `at` as wanted if readers have got samples of the epoch (position > 0). This
+ * node then asks the engine to begin the epoch, in case the engine has lost its beginning. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)
@@ -228,7 +233,8 @@ void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
 
-/* Offers samples of local journals beyond the log, then reports that all are offered. */
+/* Offers the samples that the local journals have at positions behind the log's end. Then reports
+ * that this node has offered all samples. */
 must_check int coord_report(struct coord *coord);
 /* Waits, on the leader, for the nodes' reports, fills the log, and lets the group continue. */
 must_check int coord_repair(struct coord *coord);
@@ -239,8 +245,9 @@ must_check int coord_compare(struct coord *coord);
 
 /* --- coord_fill.c ----------------------------------------------------------------------- */
 
-/* Extends the job's log by whole mini-batches to all offered positions. Offered samples keep their
- * positions; the other positions get random samples that the epoch's log lacks. */
+/* Repairs the job's log: extends the log by whole mini-batches until it contains all offered
+ * positions. Offered samples keep their positions. The other positions get random samples that the
+ * epoch's log lacks. */
 must_check int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 	const struct coord_offers *offers);
 
@@ -257,7 +264,8 @@ must_check int coord_survey(struct coord *coord);
 /* Forgets the samples that each job has yet to draw; coord_survey finds them again. */
 void coord_drop_streams(struct coord *coord);
 void coord_drop_drawn(struct coord *coord);
-/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: there are fewer. */
+/* Removes the first `next` samples of an epoch's log from `ids`. -ESTALE: the log has fewer
+ * samples. */
 must_check int coord_subtract_log(struct coord *coord, const struct coord_job *facts,
 	uint32_t epoch, uint32_t next, roaring_bitmap_t *ids);
 
@@ -268,8 +276,9 @@ must_check int coord_draw(struct coord *coord);
 
 /* --- coord_resident.c ------------------------------------------------------------------- */
 
-/* Reports from time to time the samples in this node's cache, for `exchange`, and the samples whose
- * home is this node, but that its cache lacks, for the assignment to ranks. */
+/* Reports two sets of samples to the engine from time to time. The sampler `exchange` uses the
+ * first set, the samples in this node's cache. The assignment of samples to ranks uses the second
+ * set: samples whose home is this node, but which are not in its cache. */
 must_check int coord_tell_resident(struct coord *coord);
 /* Tells the pool's sampler which samples are in any node's cache. */
 must_check int coord_update_resident(struct coord *coord, struct pool *pool);

@@ -59,7 +59,8 @@ static void begin_epoch(struct local_job *job, uint32_t epoch)
 	}
 }
 
-/* Frees the feeds of a running epoch that is not completely drawn: no node will draw the rest. */
+/* Frees the feeds of the running epoch if the epoch is not completely drawn. A repair does this
+ * before it begins a later epoch, because no node draws the rest of an earlier epoch. */
 static void drop_incomplete(struct local_job *job)
 {
 	struct local_feed *feed = find_feed(job, job->epoch);
@@ -266,9 +267,9 @@ static bool is_whole(struct local_job *job, uint32_t epoch)
 	return feed != NULL;
 }
 
-/* A repair without a rank's journal may have begun an epoch too early: some rank still reads the
- * previous epoch, of which the log has only a part. In this case the job goes back to the previous
- * epoch, and the log is repaired again. */
+/* Checks the log of the previous epoch if a rank still reads that epoch. The log may lack samples
+ * if a repair without a rank's journal has begun the running epoch too early. In this case the job
+ * goes back to the start of the previous epoch, and a new repair begins. */
 int local_mend(void *context, const char *run, const char *name)
 {
 	struct coord_local *local = context;

@@ -32,7 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* Gets consecutive positions of the journal, with their samples. An error ends the visits. */
+/* A function that gets the samples at consecutive positions of a journal. If it returns an error,
+ * visit_all ends and returns this error. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,
@@ -55,7 +56,8 @@ static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t 
 	return err;
 }
 
-/* from_end: visits only positions beyond the log; otherwise the running epoch and the one before */
+/* Calls `each` for the positions of the job in this node's journals. from_end: only for positions
+ * behind the log's end; otherwise for all positions from the epoch before the running one on. */
 static int visit_job(struct coord *coord, const struct held_job *job,
 	const struct coord_engine_job *log, bool from_end, sample_id *ids, visit *each)
 {
@@ -121,7 +123,8 @@ int coord_mend(struct coord *coord, const char *job)
 
 /* --- comparison ------------------------------------------------------------------------- */
 
-/* Reads the log at the positions of `run`. *ret_n < run->n: the log ends earlier. */
+/* Reads the log's samples at the positions of `run` to `ids`. Sets *ret_n to the number of samples
+ * read, which is less than run->n if the log ends earlier. */
 static int read_log(struct coord *coord, const struct held_job *job,
 	const struct coord_offer *run, sample_id *ids, uint32_t *ret_n)
 {
@@ -191,7 +194,8 @@ int coord_compare(struct coord *coord)
 
 /* --- the leader ------------------------------------------------------------------------- */
 
-/* Finds a node, also of an earlier life, that has not reported. ret->name "": there is none. */
+/* Sets *ret to a node that has not reported. The node may be known only from an earlier life of the
+ * engine. If all nodes have reported, ret->name is "". */
 static int find_silent(struct coord *coord, struct coord_node *ret)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -215,10 +219,11 @@ static int find_silent(struct coord *coord, struct coord_node *ret)
 	return err;
 }
 
-/* Sets *ret to true if the log may be repaired now. The leader waits for the reports of all known
- * nodes, three ttl at most, and one ttl at least, so that unknown nodes can appear, unless the
- * engine is `alone`. The time since the last step counts as ttl / 8 at most, because the clock may
- * jump. *silent: a node that has not reported. */
+/* Sets *ret to true if the leader may repair the log now, and *silent to a node that has not
+ * reported. The leader repairs the log when all known nodes have reported, but at the earliest
+ * after one ttl, because unknown nodes may appear. If the engine is `alone`, no node can appear, so
+ * the leader need not wait. After three ttl the leader waits for no node. The time since the last
+ * step counts as ttl / 8 at most, because the clock may jump. */
 static int waited_enough(struct coord *coord, bool *ret, struct coord_node *silent)
 {
 	uint64_t more = coord->now_ns - coord->waits_since_ns;

@@ -42,7 +42,8 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 	}
 }
 
-/* Reports the samples that the callback `add` adds, as the set `what`. */
+/* Reports a set of samples under the name `what`. The callback `add` makes the set. often_ns: time
+ * between two reports, which determines when the report expires. */
 static int tell(struct coord *coord, const char *dataset, const char *what,
 	void (*add)(void *context, const char *dataset, roaring_bitmap_t *ids),
 	uint64_t often_ns)
@@ -60,7 +61,8 @@ static int tell(struct coord *coord, const char *dataset, const char *what,
 	return err;
 }
 
-/* A dataset can't have this name: names of datasets have no colon. */
+/* Returns the name of the set of lacked samples. Names of datasets have no colon, so no dataset has
+ * this name. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);

@@ -215,7 +215,8 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 	err = take_view(resp, reply, beat->leases, beat->n, ret);
 	if (!err && beat->look)
 		err = take_look(reply->element[7], beat->look);
-	/* The engine may have lost logs, so the known chunks may be wrong. */
+	/* The engine may have lost logs, so the lists of their chunks (coord_resp_read.c) may be
+	 * wrong. */
 	if (!err && !ret->ready)
 		resp_forget_chunks(resp);
 	return resp_end(resp, reply, err);

@@ -44,15 +44,14 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 /* Checks that the server accepts the user, and changes nothing. said: the server's
  * maxmemory-policy, "" if not known; after an error the server's refusal. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
-/* Makes the group forget a dead node, or a training that no live node runs, at any time. -EBUSY:
- * the node is live, or the live nodes in `said` run the training; -ENOENT: no such node or
+/* Makes the group forget a dead node, or a training that no live node runs. -EBUSY: the node is
+ * live, or live nodes run the training; `said` lists the live nodes. -ENOENT: no such node or
  * training. Other errors: `said` is the server's refusal. */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
-/* Lets the training continue with another number of ranks, at any time. local_ranks: ranks in each
- * job; 0: as before. -EBUSY: the live nodes in `said` run the training; -EINVAL: not possible, for
- * the reason in `said`; -ENOENT: no such training; -EAGAIN: the log is being repaired. Other
- * errors: `said` is the server's refusal. */
+/* Lets the training continue with another number of ranks, even while nodes run it. local_ranks:
+ * ranks in each job; 0: as before. -EINVAL: not possible; `said` is the reason. -ENOENT: no such
+ * training; -EAGAIN: the log is being repaired. Other errors: `said` is the server's refusal. */
 must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 	uint32_t local_ranks, char said[COORD_TEXT]);
 /* Tells whether the maxmemory-policy evicts keys without a time to live. */

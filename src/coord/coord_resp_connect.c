@@ -111,7 +111,8 @@ static int log_in(struct coord_resp *resp)
 
 /* --- the server ------------------------------------------------------------------------- */
 
-/* -EROFS: the server is a replica, which refuses changes, or would lose them. */
+/* Checks that the server is a master; otherwise -EROFS. A replica refuses changes, or loses them
+ * when its master overwrites them. */
 static int check_role(struct coord_resp *resp)
 {
 	redisReply *reply;
@@ -187,7 +188,8 @@ static uint64_t own_revision(void)
 	return strtoull(strstr(coord_lua, name) + strlen(name), NULL, 10);
 }
 
-/* A node's user needs no right to load the library if an administrator has loaded it. */
+/* Loads the library if the server's library is missing or older. If an administrator has loaded the
+ * library, the node's user needs no right to load it. */
 static int load_library(struct coord_resp *resp)
 {
 	uint64_t revision;
@@ -263,7 +265,8 @@ static int take_master(
 	return ret->port > 0 && ret->port <= UINT16_MAX ? 0 : -EBADE;
 }
 
-/* Each connection asks again, because a former master may not know that it was replaced. */
+/* Asks a Sentinel for the master's address. Each connection asks again, because a former master may
+ * not know that it was replaced. */
 static int find_master(struct coord_resp *resp, const struct coord_host *sentinel,
 	struct coord_host *ret)
 {
@@ -320,7 +323,8 @@ static int connect_anywhere(struct coord_resp *resp)
 	return err;
 }
 
-/* Replaces errno values of coord_engine.h: a failed connection must not look like a missing job. */
+/* Returns -ECONNRESET instead of an errno to which coord_engine.h gives a meaning: a failed
+ * connection must not look like a missing job, for example. */
 static int as_no_fence(int err)
 {
 	static const int fences[] = {

@@ -38,7 +38,8 @@ struct coord_resp {
 	char policy[32]; /* maxmemory-policy; "": not known */
 	char refused[COORD_TEXT]; /* the server's refusal; "": the server answered */
 	const char *asked;	  /* name of the last command or function */
-	/* hiredis' functions that make replies, and ours, which count memory and then call those */
+	/* makes: hiredis' functions that make replies; counts: functions that count memory, then
+	 * call those in `makes` */
 	redisReplyObjectFunctions *makes, counts;
 	/* taken: bytes of memory of the reply being read; most: limit of `taken` */
 	size_t taken, most;
@@ -81,12 +82,13 @@ must_check int resp_calls(
  * (may be NULL) is returned as a reply; other error replies are failures. */
 must_check int resp_ask(struct coord_resp *resp, struct resp_words *words,
 	const char *expected, redisReply **ret);
-/* Sends a command whose reply must be an integer; otherwise -EBADE. */
+/* Sends a command. Returns 0 if the reply is an integer, -EBADE if it is of another type. */
 must_check int resp_do(struct coord_resp *resp, struct resp_words *words);
 /* Connects if needed. -ESTALE: the name of the server's life is not `run`. */
 must_check int resp_same_life(struct coord_resp *resp, const char *run);
 void resp_close(struct coord_resp *resp);
-/* Returns -errno of the link, but none to which coord_engine.h gives a meaning. */
+/* Returns the link's error as -errno, but never -ENOENT or -EAGAIN, to which coord_engine.h gives
+ * other meanings. */
 int resp_network_error(const redisContext *link);
 
 /* Frees the reply, and returns err. -EBADE closes the connection, which can't be trusted. */
@@ -136,7 +138,8 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* Returns the samples rank by rank; the caller frees them. NULL: no memory. */
+/* Returns an array of the samples: those of rank 0, then those of rank 1, and so on. The caller
+ * frees the array. NULL: no memory. */
 sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,

@@ -131,7 +131,8 @@ int resp_network_error(const redisContext *link)
 	}
 }
 
-/* text: "MOVED SLOT HOST:PORT", where HOST may contain colons. false: it is another error. */
+/* If the error `text` is "MOVED SLOT HOST:PORT", sets resp->moved to HOST and PORT, and returns
+ * true. HOST may contain colons. Returns false for other errors. */
 static bool note_moved(struct coord_resp *resp, const char *text)
 {
 	struct coord_host to = {.port = 0};
@@ -160,8 +161,8 @@ static int fence_error(const char *text)
 	return 0;
 }
 
-/* The rights that the engine's user needs, beside access to the group's keys. coord.lua and
- * coord_resp*.c use no other commands. */
+/* COMMANDS lists the rights that the engine's user needs, beside access to the group's keys.
+ * coord.lua and coord_resp*.c use no other commands. */
 #define COMMANDS                                                                         \
 	"+fcall +info +role +select +function|load +xrange +getrange +get +set +del "    \
 	"+unlink "                                                                       \
@@ -172,7 +173,8 @@ static int fence_error(const char *text)
 static void note_refusal(struct coord_resp *resp, const char *text)
 {
 	const struct coord_url *url = &resp->url;
-	/* Servers without AUTH repeat the command with the password in the error. */
+	/* Servers without AUTH repeat the command with the password in the error. Such a text is
+	 * cut after its first word. */
 	bool secret = url->password[0] && strstr(text, url->password);
 	snprintf(resp->refused, sizeof(resp->refused), "refuses %s: %.*s", resp->asked,
 		(int)strcspn(text, secret ? " " : ""), text);

@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Lists in `said` the live nodes that the reply names. -EBUSY: there are such nodes. */
+/* Prints the nodes in the reply to `said`. Returns -EBUSY if there are any. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -47,8 +47,12 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* reply: empty after a change, otherwise a word and numbers: "ranks", ranks, batch; or "local",
- * ranks, local_ranks; or "behind", rank, position, epoch, epoch of other ranks */
+/* Prints to `said` why the engine did not change the number of ranks. An empty reply means that it
+ * did. Otherwise the reply is one of these arrays:
+ *     "ranks", ranks, batch
+ *     "local", ranks, local_ranks
+ *     "behind", rank, position, epoch, epoch of other ranks
+ */
 static int take_obstacle(const redisReply *reply, char said[COORD_TEXT])
 {
 	uint32_t number[4] = {0};

@@ -234,7 +234,8 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 
 #define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
 
-/* Returns the number of commands. If `parts` is NULL, only counts the commands. */
+/* Appends to `parts` a command for each chunk that has samples of the read. Returns the number of
+ * these commands. If `parts` is NULL, only counts them. */
 static size_t list_parts(
 	struct coord_resp *resp, struct coord_read *read, struct parts *parts)
 {
@@ -259,7 +260,8 @@ static size_t list_parts(
 	return n;
 }
 
-/* A read whose reply lacks samples gets only earlier samples; the function then returns false. */
+/* Copies the samples in the replies to the reads. If a reply lacks samples, the read gets only the
+ * samples of earlier replies, the list of chunks is cleared, and the function returns false. */
 static bool take_parts(
 	struct coord_resp *resp, const struct parts *parts, redisReply *const *replies)
 {

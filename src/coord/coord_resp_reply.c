@@ -98,9 +98,10 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 /* --- sets of samples -------------------------------------------------------------------- */
 
-/* The portable format of roaring bitmaps: [are there run containers?] [which containers have runs]
- * [key, count - 1 of each] [offset of each] [containers]. The library's own reader trusts the
- * counts in containers, so this reader checks them. */
+/* The portable format of a roaring bitmap has these parts: whether any container has runs; if so, a
+ * bit per container that tells whether this one has runs; the key and count - 1 of each container;
+ * the offset of each container; the containers. The library's own reader trusts the counts in
+ * containers, so this reader checks them. */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347

@@ -18,7 +18,8 @@ void coord_doubt(struct coord *coord)
 
 /* --- the heartbeat ---------------------------------------------------------------------- */
 
-/* A cursor that has not moved is sent, too, because the engine may have forgotten it. */
+/* Returns the rank's consumed position, even if it was sent before, because the engine may have
+ * forgotten it. */
 static struct coord_position cursor_to_send(const struct held_rank *rank)
 {
 	bool moved = position_before(rank->sent, rank->consumed);
@@ -165,10 +166,10 @@ static void refuse(struct coord *coord, int err)
  * An idle leader sends a heartbeat once a second, because only the answers report changes.
  *
  * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
- * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (step). So
- * a lost heartbeat can be repeated in time. Two nodes lead at once only if the leader's clock is
- * slower than the engine's by more than a fifth. Even then the engine accepts samples from only one
- * of them.
+ * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (in the
+ * function `step`). So a lost heartbeat can be repeated in time. Two nodes lead at once only if the
+ * leader's clock is slower than the engine's by more than a fifth. Even then the engine accepts
+ * samples from only one of them.
  */
 static uint64_t pause_between_beats(const struct coord *coord)
 {

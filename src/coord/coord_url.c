@@ -73,8 +73,9 @@ static bool take_number(struct part part, int least, int most, int *ret)
 
 /* --- parts ------------------------------------------------------------------------------ */
 
-/* Parses [USER[:PASSWORD]@] at the start of `rest`. end: the bytes that can end this part, such as
- * the slash; an @ after one of these bytes belongs to a later part. */
+/* Parses [USER[:PASSWORD]@] at the start of `rest`. end: the bytes that end this part of the URL,
+ * such as the slash; users and passwords have them only as %XX. If the first @ comes after such a
+ * byte, the URL is refused. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);
@@ -164,7 +165,8 @@ static int take_hosts(struct rest *rest, int preset, struct coord_url *ret)
 	}
 }
 
-/* The URL ends here, or with `sign` and a number. After a slash the number may be missing. */
+/* Parses the end of the URL: nothing, or `sign` and the number of a database. If `sign` is a slash,
+ * the number may be missing. */
 static int take_db(struct rest *rest, char sign, struct coord_url *ret)
 {
 	if (!*rest->at)

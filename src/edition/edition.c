@@ -162,7 +162,8 @@ struct order_set *edition_order_sets(struct job *job, size_t *ret_n)
 	return sets;
 }
 
-/* Takes off the list, and returns, an edition without epochs and references, or NULL. */
+/* Removes an edition without epochs and references from the job's list. Returns this edition; NULL:
+ * there is none. */
 static struct edition *take_dropped(struct job *job)
 {
 	struct epoch_set *set;
@@ -194,7 +195,8 @@ bool editions_sweep(struct job *job)
 
 /* --- after a restart ------------------------------------------------------------------ */
 
-/* The sets of samples that epochs have, from the journal and the saved orders, sorted by epoch. */
+/* Which set of samples each epoch has, sorted by epoch. The journal and the saved orders tell
+ * this. */
 struct facts {
 	struct order_found *list;
 	size_t n, room;
@@ -220,8 +222,9 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 	return 0;
 }
 
-/* Adds the sets of the journal's segments. If the job was restored to an earlier epoch, ignores
- * older segments: the saved orders name the sets of the epochs in them. */
+/* Adds the sets that the journal's segments name. If a segment's epoch is not above the epoch of
+ * the segment before it, the job was restored to an earlier epoch between the two. Segments before
+ * the last restore are ignored, because the saved orders name the sets of their epochs. */
 static int take_segments(
 	struct facts *facts, const struct order_found *segments, size_t n)
 {
@@ -315,7 +318,8 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* If a segment has no edition, keep_restore sets the journal aside. */
+	/* A journal with a segment whose edition is missing can't be replayed, and keep_restore
+	 * sets it aside. So neither this journal nor the saved orders are used here. */
 	if (knows_all(job, found->segments, found->n_segments)) {
 		for (size_t i = 0; i < found->n_orders && !err; i++)
 			if (find(job, &found->orders[i].set))

@@ -43,7 +43,8 @@ struct part {
 };
 
 /* All fields are constant, except those marked (lock). The clerk, a thread of the scheduler, frees
- * an edition without kept epochs and references; all other editions are freed with their job. */
+ * an edition when no epoch has it and no reference is left. All other editions are freed with their
+ * job. */
 struct edition {
 	struct sched_edition is;   /* the fields that callers of the scheduler see */
 	TAILQ_ENTRY(edition) link; /* (lock) in job->editions, oldest first */
@@ -52,7 +53,8 @@ struct edition {
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* a mixture's dataset, to which is.dataset then points; freed with the edition; or NULL */
+	/* the dataset that was made from all datasets of a mixture; is.dataset points to it, too;
+	 * freed with the edition. NULL: no mixture */
 	struct dataset *mixed;
 	struct epoch_set set; /* the fields that src/epoch sees */
 	/* hash of `content`, and of the settings that decide which sample a position has */
@@ -60,10 +62,11 @@ struct edition {
 	uint64_t content; /* hash of the selected samples */
 	bool noted;	  /* measured_load has loaded the selection from a file */
 	roaring_bitmap_t *selection; /* ids of the selected samples */
-	roaring_bitmap_t *readable;  /* those that can be read within all limits */
-	uint64_t largest_bytes;	     /* bytes of the largest tensor */
-	uint64_t all_bytes;	     /* bytes of all tensors together */
-	uint64_t sample_bytes;	     /* mean bytes of a tensor */
+	/* the samples of `selection` that can be read within all limits */
+	roaring_bitmap_t *readable;
+	uint64_t largest_bytes; /* bytes of the largest tensor */
+	uint64_t all_bytes;	/* bytes of all tensors together */
+	uint64_t sample_bytes;	/* mean bytes of a tensor */
 	uint64_t typical_bytes; /* three quarters of the tensors have at most this size */
 	uint32_t *label_begin;	/* first position of each label, or NULL */
 	uint32_t *labels;	/* label of each position if fixed, or NULL */
@@ -82,8 +85,8 @@ bool edition_label(const struct edition *edition, uint32_t position, uint32_t *r
 
 /* --- mixture.c: editions of several datasets --- */
 
-/* Sets *ret to the part's samples in the epoch, for all ranks, by their ids in the source. The
- * caller frees *ret. -ENOMEM */
+/* Sets *ret to the samples that the part has in the epoch. The ids are those of the source. All
+ * ranks of a training are included. The caller frees *ret. -ENOMEM */
 must_check int part_samples(
 	const struct part *part, uint32_t epoch, roaring_bitmap_t **ret);
 
@@ -95,12 +98,13 @@ void measured_save(const struct edition *edition);
 
 /* --- sampler_join.c: adds a job to its sampler --- */
 
-/* Takes the lock, and calls join_finish_locked. */
+/* Does the last step of join_part: takes the lock, and calls join_finish_locked. */
 typedef int join_finish(struct part *part, struct sampler_joining *joining);
-/* Gives the part its space in the cache, and adds the job to the part's sampler, if it needs one.
- * Calls `finish` for the last step. The caller must not hold the lock. */
+/* Gives the part its space in the cache. Adds the job to the part's sampler, if the part has one,
+ * in three steps; `finish` does the last step. The caller must not hold the lock. */
 must_check int join_part(struct part *part, join_finish *finish);
-/* -EAGAIN: the sampler's jobs have changed since the first step. */
+/* Does the last step of join_part: adds the job to the part's sampler. -EAGAIN: the sampler's jobs
+ * have changed since the first step, so the caller repeats all steps. */
 must_check int join_finish_locked(struct part *part, struct sampler_joining *joining);
 /* Adds the job to the samplers of the edition's parts, from index `from` on. Other threads may use
  * the job meanwhile, but not the edition. The caller must not hold the lock. */
@@ -141,7 +145,8 @@ struct editions_found {
 	struct order_found *segments, *orders;
 	size_t n_segments, n_orders;
 };
-/* The caller calls editions_found_free, also after a failure. */
+/* Finds the sets of samples that the files in the job's directory name. The caller then calls
+ * editions_found_free, also after a failure. */
 must_check int editions_find(const struct job *job, struct editions_found *ret);
 void editions_found_free(struct editions_found *found);
 /* Tells whether the job has an edition for each set in `found`. */

@@ -15,7 +15,7 @@
 struct looking {
 	struct edition *edition;
 	const struct job_config *config;
-	/* key: key of the ini, such as `beside`; what: name of the file or text in messages */
+	/* key: the key of the ini, such as `beside`. what: how messages call the file or text */
 	const char *key, *what;
 	config_report *report;
 	void *context;

@@ -23,7 +23,8 @@ must_check int job_make_epochs(struct job *job, const struct epoch_set *first);
 /* Selects the samples of a mixture. Errors are those of edition_select. */
 must_check int mixture_select(
 	struct edition *edition, config_report *report, void *context);
-/* Hashes the labels of a mixture, and each part's number of samples in an epoch. */
+/* Returns a hash of the mixture's labels, and of the number of samples that each part has in an
+ * epoch. */
 uint64_t mixture_fingerprint(const struct edition *edition);
 
 /* Loads the result of an earlier edition_select from the job's directory, so that a restart need
@@ -34,9 +35,10 @@ must_check int measured_load(struct edition *edition);
  * The edition has one part. The caller must not hold the lock. */
 must_check int join_label(const struct edition *edition);
 
-/* Finds the samples' texts and other files, such as captions, and the labels in columns of numbers.
- * -EINVAL, reported: a column is missing, a label is no number, no sample has a text or file that
- * the job demands, or a text or file has too many bytes. */
+/* Finds the texts of the samples, their other files, such as captions, and the numbers in the
+ * columns that the key `labels` lists. -EINVAL, reported: a column is missing, a label is no
+ * number, no sample has a text or file that the job demands, or a text or file has too many
+ * bytes. */
 must_check int edition_beside(
 	struct edition *edition, config_report *report, void *context);
 

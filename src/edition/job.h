@@ -53,5 +53,5 @@ static inline bool job_is_fed(const struct job *job)
 	return job->config.ranks > 0;
 }
 
-/* Returns for how many positions one open chooses samples: a batch, otherwise 1. */
+/* Returns the number of positions that one open binds: all positions of a batch, otherwise 1. */
 uint32_t job_binds_at_once(const struct job_config *config);

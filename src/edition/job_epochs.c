@@ -30,7 +30,8 @@ uint32_t job_binds_at_once(const struct job_config *config)
 	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
 }
 
-/* Returns how many samples the job may prefetch at most; a given `lookahead` stays. */
+/* Returns the most samples that may be drawn ahead for the job. A `lookahead` in the job's ini is
+ * the limit. Otherwise the look-ahead can grow to twice the largest number of reads in flight. */
 static uint32_t most_ahead(const struct job_config *config)
 {
 	const uint32_t grown = 2 * STORAGE_MOST_READS;
@@ -38,7 +39,8 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* A tar shard has several positions, although a position gets its sample only when it is read. */
+/* Returns the number of positions of a file. A tar shard has `shard` positions, although each of
+ * them gets its sample only when it is read. */
 static uint32_t positions_of_file(const struct job_config *config)
 {
 	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);

@@ -50,7 +50,8 @@ static int read_choice(const struct job *job, char text[static 16])
 	return err;
 }
 
-/* A journal without a saved mapping is from an earlier joaderfs, and its mapping is fresh. */
+/* Tells in *ret whether the job has a journal. If it has one, but no saved mapping, an earlier
+ * joaderfs made the journal, with mapping = fresh. */
 static int has_journal(const struct job *job, bool *ret)
 {
 	struct order_found *found = NULL;

@@ -18,7 +18,7 @@
 #define MOST_MEASURED 4096
 #define SHAPES 1024
 
-/* A sample that was measured. file_bytes: size of the image's file; bytes: size of the tensor */
+/* A sample that was measured. file_bytes: size of the image's file. bytes: size of the tensor. */
 struct measured {
 	struct tensor_shape image;
 	uint8_t orientation;
@@ -33,9 +33,10 @@ struct measuring {
 	uint64_t bytes[MOST_MEASURED]; /* tensor bytes of every step-th sample */
 };
 
-/* Returns the bytes of the sample's tensor; 0: the sample is refused. Remembers the bytes by shape,
- * because datasets have far fewer shapes than images. The remembered bytes are right for each later
- * sample of this shape whose file is not larger, and which is therefore not refused either. */
+/* Returns the bytes of the sample's tensor; 0: the sample is refused. Remembers this number for the
+ * sample's shape, because a dataset has far fewer shapes than images. A later sample of this shape
+ * gets the remembered number if its file is not larger. Such a sample is not refused, because the
+ * sample with the larger file was not. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;

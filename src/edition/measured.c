@@ -95,7 +95,8 @@ static int read_file(const char *path, uint8_t **ret, size_t *ret_n)
 	return err || done == *ret_n ? err : -EILSEQ;
 }
 
-/* -ENOENT: the note is about other samples; -EILSEQ: the note is damaged. */
+/* Checks the head of the note in `file`. -ENOENT: the note is about other samples; -EILSEQ: the
+ * note is damaged. */
 static int check(const struct edition *edition, const uint8_t *file, size_t n)
 {
 	struct measured_head head;
@@ -113,7 +114,8 @@ static int check(const struct edition *edition, const uint8_t *file, size_t n)
 	return head.n_begins == begins && left == begins * sizeof(uint32_t) ? 0 : -EILSEQ;
 }
 
-/* -EILSEQ: the bitmap is damaged, or has an id that the dataset lacks. */
+/* Makes a set of ids from the bytes of a bitmap. -EILSEQ: the bytes are damaged, or the set has an
+ * id that the dataset lacks. */
 static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size_t n,
 	roaring_bitmap_t **ret)
 {

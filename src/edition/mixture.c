@@ -95,7 +95,8 @@ static uint32_t samples_of(const struct part *part)
 	return (uint32_t)roaring_bitmap_get_cardinality(part->selection);
 }
 
-/* Returns the most samples per unit of weight for which each dataset has enough samples. */
+/* Returns the number of samples in an epoch per unit of weight. It is the largest number for which
+ * every dataset has enough samples. */
 static double samples_per_weight(
 	const struct edition *edition, const struct config_mixed *mixed)
 {

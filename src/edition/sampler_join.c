@@ -27,7 +27,8 @@ static struct sampler *sampler_of(const struct part *part)
 	return NULL;
 }
 
-/* Mixes in the job's progress: a restarted daemon must not draw with the first numbers again. */
+/* Changes the sampler's random state by the job's progress. Otherwise the sampler of a restarted
+ * daemon would begin with the random numbers that it has already used. */
 static void stir_locked(const struct part *part)
 {
 	const struct job *job = part->edition->job;

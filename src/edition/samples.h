@@ -15,14 +15,15 @@ struct sched_edition {
 	const roaring_bitmap_t *readable;
 	/* label l has the positions [label_begin[l], label_begin[l + 1]); NULL: another layout */
 	const uint32_t *label_begin;
-	/* Version of the files' names in layout = classes: 0, then 1, 2, 3, 1, 2 and so on. A new
-	 * scan may give a name to another position, so requests for files of an older version are
-	 * refused. Other layouts always have 0. */
+	/* Version of the files' names in layout = classes. The dataset's first scan has version 0,
+	 * later scans have 1, 2, 3, 1, 2, 3 and so on, since an inode number has two bits for the
+	 * version. A new scan may give a name to another position, so requests for files of an
+	 * older version are refused. In other layouts always 0. */
 	uint32_t names;
 	/* bytes of the largest file beside a sample, for each kind of file (files/beside.h) */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	bool beside_waits; /* these files are on a server, so readers may have to wait */
-	/* Numbers in the columns that `labels` names, or NULL. Those of sample i begin at targets[i
-	 * * n_targets]. */
+	/* The numbers in the columns that the key `labels` lists, or NULL. The numbers of sample i
+	 * begin at targets[i * n_targets]. */
 	const float *targets;
 };

@@ -37,7 +37,8 @@ static int pair_samples(struct edition *edition)
 
 struct unpaired {
 	const struct edition *edition;
-	uint32_t n, first; /* samples that can't be prepared; id of the first one */
+	/* n: number of samples that can't be prepared. first: id of the first of these samples */
+	uint32_t n, first;
 };
 
 static bool count_unpaired(uint32_t id, void *context)
@@ -161,7 +162,8 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Jobs that select all samples of a dataset share one array, which the dataset owns. */
+/* Lists the samples by label in by_position. All jobs that select all samples of a dataset share
+ * one list, which the dataset owns. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -188,7 +190,8 @@ static bool list_label(uint32_t id, void *context)
 	return true;
 }
 
-/* Gives each position a label, in a random order that does not depend on the daemon's seed. */
+/* Gives each position a label, in a random order. Only the fingerprint decides this order, not the
+ * daemon's seed, so a restarted daemon makes the same order. */
 static int mix_labels(struct edition *edition)
 {
 	struct listing listing = {.edition = edition};
@@ -270,7 +273,8 @@ bool edition_fixes_labels(const struct edition *edition)
 	return edition->label_begin || edition->labels;
 }
 
-/* A label without samples has the same first position as the label that follows it. */
+/* Returns the last label that begins at or before the position. A label without samples begins
+ * where the next label begins, so this search never finds it. */
 uint32_t edition_label_of(const struct edition *edition, uint32_t position)
 {
 	uint32_t low = 0, high = dataset_classes(edition->is.dataset);

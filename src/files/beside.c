@@ -40,7 +40,7 @@ static int print_text(
 	return err == -ENOENT ? 0 : err;
 }
 
-/* Tries again after errors, because the caller does not. */
+/* Prints a distant file. Repeats a read that fails, because the caller does not repeat it. */
 static int print_far(const char *job, const struct dataset_sample *file, FILE *out)
 {
 	bool part = file->container != NULL;

@@ -36,7 +36,8 @@ struct segment {
 	uint64_t bytes;
 	/* number of the segment's record; of the zeros at the file's end: the number of records */
 	uint32_t index;
-	/* tells the layout which constant bytes these are; SEGMENT_BESIDE: number of the ending */
+	/* SEGMENT_CONSTANT: tells the layout which constant bytes these are. SEGMENT_BESIDE: the
+	 * number of the ending (beside.h). */
 	unsigned constant;
 };
 
@@ -64,7 +65,8 @@ struct composite {
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* pairs in a tar; second_at: bytes from the first file's start to the second's header */
+	/* Used for pairs in a tar. first_bytes, second_bytes: sizes of the two files. second_at:
+	 * distance from the first byte of the first file to the header of the second file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
@@ -88,5 +90,6 @@ void composite_segment(
 void composite_constant(const struct composite *composite, const struct segment *segment,
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
-/* Counts files with `each` samples per file. drop_last: omits a shorter last file. */
+/* Returns the number of files that hold `samples` samples, `each` samples per file. The last file
+ * may have fewer samples; with drop_last this file is left out. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

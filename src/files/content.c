@@ -14,8 +14,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Returns -EIO if the content is not as long as the st_size that readers were told: they would get
- * wrong data, or only a part. Zeros may fill the rest of a padded file. */
+/* Checks the length of a content. Readers were told `size` as the file's st_size. A padded content may
+ * be shorter, because zeros follow it. Returns -EIO if the length is wrong, because readers would
+ * get wrong data, or only a part. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	uint64_t bytes, uint64_t size)
 {
@@ -94,7 +95,7 @@ static void put_targets(struct sched_job *job, const struct content_place *place
 		edition->targets + sched_handle_sample(handle) * n, bytes);
 }
 
-/* Makes one file of the tensor, after augmentation. Only FORMAT_RECORD uses `label`. */
+/* Augments the tensor, and formats the result as a file. Only FORMAT_RECORD uses `label`. */
 static int make_one(const struct job_config *config, uint64_t daemon_seed,
 	const struct content_place *place, const struct look *look,
 	const struct tensor *tensor, uint32_t label, struct content_made *ret)
@@ -239,7 +240,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Counts the content's bytes in the scheduler; the cache counts the tensor's bytes. */
+/* Tells the scheduler how many bytes the content has computed. The handle's tensor is not counted
+ * here, because the cache counts it. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

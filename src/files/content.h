@@ -54,7 +54,8 @@ struct content_place {
 	const uint8_t *header; /* header of the second file, CONTENT_HEADER bytes */
 };
 
-/* The caller frees the content with content_free. */
+/* Makes the content of a file from the handle's tensor. The caller frees the content with
+ * content_free. */
 must_check int content_make(const struct files_context *context, struct sched_job *job,
 	const struct content_place *place, const struct sched_handle *handle,
 	struct content *ret);

@@ -55,7 +55,8 @@ uint64_t content_second_bytes(
 	return content_bytes(&second, dataset, file);
 }
 
-/* A record with both images of a pair has a longer head than a record with one image. */
+/* Returns the length of a file with both images of a pair. If the file is a record, its head is
+ * longer than the head of a record with one image. */
 static uint64_t joined_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample)
 {
@@ -156,7 +157,8 @@ struct largest {
 	sample_id last; /* sample examined last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether the largest source file of a shape has the longest content of this shape. */
+/* Tells whether, of all images of one shape, the image with the largest source file has the longest
+ * content. Then the lengths of the other contents need not be computed. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

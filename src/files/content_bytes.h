@@ -20,7 +20,7 @@ uint64_t content_second_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 uint64_t content_second_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
-/* All second files must have the same mode. */
+/* Returns the mode of the pixels of all second files, which must have the same mode. */
 enum pixel_mode content_second_mode(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
@@ -28,11 +28,12 @@ enum pixel_mode content_second_mode(const struct job_config *config,
 uint64_t content_bytes(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* All selected images must have the same mode. */
+/* Returns the mode of the pixels of all selected images, which must have the same mode. */
 enum pixel_mode content_mode(
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether the configuration gives all contents one length, which is *ret. */
+/* Tells whether all contents have the same length, whatever their samples are. If so, sets *ret to
+ * this length. */
 bool content_bytes_fixed(const struct job_config *config, uint64_t *ret);
 
 /* Tells whether shorter contents get zeros up to the length of the longest. */
@@ -41,9 +42,10 @@ bool content_is_padded(const struct job_config *config);
 uint64_t content_bytes_largest(const struct job_config *config,
 	const struct dataset *dataset, const roaring_bitmap_t *selection);
 
-/* Tells whether a worker computes the content: its bytes differ from the shared tensor's. */
+/* Tells whether a worker has to compute the content, because the bytes of the content differ from
+ * those of the shared tensor. */
 bool content_is_computed(const struct job_config *config);
 
-/* Tells whether a job's files are a head and the unchanged shared tensor, which the kernel can read
- * from a file in memory (backing.h), without the daemon. */
+/* Tells whether each file of the job consists of a head and the unchanged shared tensor. The kernel
+ * can then read the files from memory (backing.h), without the daemon. Sets *ret to the head. */
 bool content_head(const struct job_config *config, struct file_head *ret);

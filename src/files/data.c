@@ -64,7 +64,8 @@ struct inode data_step_directory(const struct data_step *step)
 			       : (struct inode){.kind = INODE_DATA};
 }
 
-/* Finds the step of the job's path in the directory; false: the path does not lead through it. */
+/* Finds the step of the job's path that lies in the directory with the hash `directory`. Returns
+ * false if no step of the path lies there. */
 static bool find_step(struct sched_job *job, uint64_t directory, struct data_step *ret)
 {
 	const char *path = sched_job_config(job)->path;
@@ -102,8 +103,8 @@ static bool has_entry(const struct data_entry *entries, size_t n, const char *na
 	return false;
 }
 
-/* Lists the entries. Of entries with the same name, that of the job with the smallest id counts.
- * The caller frees *ret, also after an error, when *ret_n is 0. */
+/* Lists the entries of the directory. If several jobs have an entry of the same name, lists the entry
+ * of the job with the smallest id. The caller frees *ret, also after an error, when *ret_n is 0. */
 static int collect(const struct files_context *context, struct inode directory,
 	struct data_entry **ret, size_t *ret_n)
 {

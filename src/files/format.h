@@ -35,8 +35,8 @@ struct formatted {
 uint64_t format_bytes(enum sample_format format, struct pixel_type type,
 	struct tensor_shape shape, uint64_t file_bytes);
 
-/* `label` is used only for a record. If type.targets is set, the head ends with zeros,
- * where the caller writes the targets (labels = columns). */
+/* Makes a file from the tensor. `label` is used only for a record. If type.targets is set, the head
+ * ends with zeros, and the caller then writes the targets (labels = columns) over these zeros. */
 must_check int format_make(enum sample_format format, struct pixel_type type,
 	const struct tensor *tensor, uint32_t label, struct formatted *ret);
 void format_free(struct formatted *file);

@@ -134,7 +134,8 @@ static unsigned shard_digits(uint32_t shards)
 	return (unsigned)flat_print_number(shards - 1, MIN_SHARD_DIGITS, text);
 }
 
-/* A look-up in current/ finds more than a listing (n_found) if the next epoch is longer. */
+/* Returns the number of samples in a listing of the epoch. In current/ a look-up finds more samples
+ * (n_found) if the next epoch is longer. */
 static uint32_t n_listed(struct sched_job *job, struct inode directory)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(directory));

@@ -15,9 +15,9 @@
 
 /* The layout "mirror": the dataset's own tree and names. A directory is INODE_SHARD; position: its
  * number among the dataset's directories. A sample's position is its index among the selected
- * samples. A file that is no sample is INODE_OTHER; position: its number among all files.
- * Directories without such files below them are omitted. A name that a sample and another file
- * share leads to the sample. */
+ * samples. A file that is no sample is INODE_OTHER; position: its number among all files. A
+ * directory is left out if no selected sample and no INODE_OTHER lies below it. If a sample and an
+ * INODE_OTHER have the same name, the name leads to the sample. */
 
 /* Returns the length of the name before ".extension"; 0: the name has another ending. */
 static size_t bytes_before(const char *name, const char *extension)
@@ -120,7 +120,8 @@ static uint32_t find_whole(const struct dataset_paths *paths,
 	return file;
 }
 
-/* Compares all names that are too long, which is slow; but such names are rare. */
+/* Finds a file by its shortened name (print_short). Compares all names of the directory that are
+ * too long. This is slow, but such names are rare. */
 static uint32_t find_short(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {

@@ -17,9 +17,10 @@
 #define RECORD 10240 /* bytes; a tar's size is a multiple of this, as with GNU tar */
 #define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
-/* A member (a file in the tar) of constant size has the same offset in all records. A text beside
- * the sample has room for the largest text. Its header is made when the position's sample is known.
- * An extended header (pax), which readers of tar files skip, fills the rest of the room. */
+/* A member is a file in the tar. Each kind of member has the same offset in all records, because it
+ * takes the same number of bytes in all records. For a text beside a sample, this number is enough
+ * for the largest text. The header of the text is made when the position's sample is known. An
+ * extended header (pax), which readers of tar files skip, fills the room that the text leaves. */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 
@@ -56,8 +57,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the text's segment that has the byte at `offset`, counted from the first text's segment,
- * and adds the distance between both segments to ret->begin. */
+/* Finds the segment of the text that has the byte at `offset`. `offset` counts from the first text
+ * of the record. Adds the distance from the first text to the segment to ret->begin. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -70,8 +71,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment that has the byte at `offset`, counted from the start of the member's header,
- * and adds the distance from this start to the segment to ret->begin. */
+/* Finds the segment of the member that has the byte at `offset`. `offset` counts from the start of
+ * the member's header. Adds the distance from this start to the segment to ret->begin. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {
@@ -153,7 +154,8 @@ static void print_header(
 	memcpy(ret, &header, sizeof(header));
 }
 
-/* The extended header is one line, which begins with the line's length. */
+/* Makes a comment of `bytes` bytes. It is an extended header with one line, and the line begins
+ * with its own length. */
 static void print_comment(uint32_t position, uint64_t bytes, uint8_t *ret)
 {
 	uint64_t line = bytes - BLOCK;

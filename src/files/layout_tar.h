@@ -39,7 +39,8 @@ struct tar_sizes {
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 
-/* `extension` must outlive the result. */
+/* Describes a tar of n positions, the first of which is `first`. `extension` must outlive the
+ * result. */
 struct composite tar_composite(
 	uint32_t first, uint32_t n, struct tar_sizes sizes, const char *extension);
 
@@ -47,6 +48,7 @@ struct composite tar_composite(
 void tar_second_header(
 	const struct composite *tar, uint32_t index, uint8_t ret[static 512]);
 
-/* `file` has the kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be read. */
+/* Describes the tar `file`, an inode of the kind INODE_TAR. -ENOMEM; -EIO: the catalogue can't be
+ * read. */
 must_check int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret);

@@ -8,15 +8,17 @@
 
 #include <errno.h>
 
-/* Texts of a kind take 1 / ONE_IN of a CPU on average; a burst may take BURST_NS / ONE_IN more. */
+/* Printing the texts of one kind takes at most 1 / ONE_IN of a CPU's time on average. A burst may
+ * take BURST_NS / ONE_IN of CPU time in addition. */
 #define ONE_IN 20
 #define BURST_NS (2 * SECOND_NS)
 
 struct shared {
 	struct made_text *text; /* (lock) NULL: none yet */
 	unsigned makers;	/* (lock) threads that print this text */
-	/* (lock) each print moves this time on by ONE_IN times the CPU time that the
-	 * print took; a time far in the future means that prints took too much */
+	/* (lock) A point in time. A printing first sets paid_ns to the present time if paid_ns has
+	 * passed. Then the printing adds ONE_IN times the CPU time that it took. If paid_ns is more
+	 * than BURST_NS in the future, printing has taken too much CPU time. */
 	uint64_t paid_ns;
 };
 
@@ -102,8 +104,10 @@ static int print(FILE *out, const struct files_context *context, enum made_kind 
 	}
 }
 
-/* Counters are printed for each caller as long as this takes little CPU time (ONE_IN). Otherwise a
- * text is enough that is less than a second old, or whose successor another thread prints. */
+/* Tells whether the caller gets the shared text. This text must be less than a second old, unless
+ * another thread is printing a new text. The dashboard is always shared. Counters are shared only
+ * if printing them for each caller takes too much CPU time (ONE_IN), or if an old text is
+ * enough. */
 static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	bool old_is_enough, uint64_t now_ns)
 {
@@ -127,7 +131,8 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* Shares a new text; NULL: none was made. Returns the previous text, for made_text_put, or NULL. */
+/* Makes `text` the shared text. text NULL: printing failed. cost_ns: CPU time of the printing.
+ * Returns the text that was shared before, for made_text_put, or NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

@@ -53,7 +53,8 @@ must_check int made_texts_take_file(const struct files_context *context,
 
 /* Begins a text, which the caller prints to (*ret)->out. Returns 0 or -ENOMEM. */
 must_check int made_text_begin(struct made_text **ret);
-/* Ends the printing. err: its error, or 0. An error frees the text, and is returned. */
+/* Ends the printing of a text. err: the error of the printing, or 0. Returns `err`, or -ENOMEM if
+ * writing to `out` failed. After an error the text is freed. */
 must_check int made_text_end(struct made_text **text, int err);
 
 void made_text_put(struct made_text **text);

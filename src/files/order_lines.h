@@ -9,8 +9,9 @@
 struct sched;
 struct sched_job;
 
-/* The lines of epoch-NNNN.order, as a source for order_text.h, with a reference to the job from
- * order_lines_find until sched_job_put(lines.job). Threads: any. Errors: -ENOENT. */
+/* The lines of epoch-NNNN.order. order_lines_source makes them a source for order_text.h.
+ * order_lines_find takes a reference to the job; the caller gives it back by
+ * sched_job_put(lines.job). Threads: any. Errors: -ENOENT. */
 
 struct order_lines {
 	struct sched_job *job;

@@ -23,8 +23,9 @@ struct order_texts {
 	uint64_t generation; /* (lock) grows when order_texts_forget drops all starts */
 };
 
-/* The start of a chunk. generation: order_texts.generation at the look-up. If this has grown since,
- * the start is not remembered, because the text may have changed. */
+/* The start of a chunk. generation: the value of order_texts.generation at the look-up. If
+ * order_texts.generation is greater now, the start is not remembered, because the text may have
+ * changed. */
 struct cursor {
 	size_t chunk;
 	uint64_t byte;

@@ -129,7 +129,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 		      : content_bytes(&look, edition->dataset, sample);
 }
 
-/* A position of layout mirror has the same sample in all epochs. */
+/* Returns the sample of the inode's position; SAMPLE_NONE: it has none yet. In layout mirror a
+ * position has the same sample in all epochs. */
 static sample_id sample_at(struct sched_job *job, struct inode inode)
 {
 	auto_edition *edition = sched_edition(job, inode_sched_epoch(inode));

@@ -30,11 +30,12 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 /* Finds the size of the first or second file of a pair. `inode` may be either file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* Returns why a rescan changes sizes in current/ (sched_dataset_move); NULL: they stay. */
+/* Returns why the edition of a rescan changes the sizes of files in current/; NULL: it does not.
+ * For sched_dataset_move. */
 sched_edition_change sizes_change;
-/* Tells whether finding the file's size means reading a saved order from the state
- * directory. For a directory, tells this about the files in it. */
+/* Tells whether the file's size can be found only by reading a saved order in the state directory.
+ * `inode` can also be a directory, and then stands for the files in it. */
 bool sizes_are_saved(struct sched_job *job, struct inode inode);
-/* Tells whether a known size stays valid. In current/ a position gets another sample in
- * each epoch, and the last batch or shard may grow. */
+/* Tells whether the file's size never changes once it is known. In current/ a position gets another
+ * sample in each epoch, and the last batch or shard may grow. */
 bool sizes_last(struct sched_job *job, struct inode inode);

@@ -304,7 +304,8 @@ void text_order_line(
 	dataset_sample_free(&sample);
 }
 
-/* Adds comparisons: branches would be slower, and a read may measure a million lines. */
+/* Returns the number of digits, as a sum of comparisons. Branches would be slower, and a read may
+ * measure a million lines. */
 static unsigned digits(uint32_t number)
 {
 	return 1U + (number > 9) + (number > 99) + (number > 999) + (number > 9999) +

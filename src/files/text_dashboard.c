@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-/* DATA in the page dashboard.html is replaced by a JSON object, which has for each value one number
- * per reading of the last hour, or one per interval between two readings. The names of jobs and
- * datasets satisfy config_name_valid, so they need no escapes. */
+/* The page dashboard.html contains DATA, which is replaced by a JSON object. For each value this
+ * object has a list: one number per reading of the last hour, or one per interval between two
+ * readings. The names of jobs and datasets satisfy config_name_valid, so they need no escapes. */
 
 #define DATA "@DATA@"
 
@@ -36,7 +36,8 @@ static uint64_t number_at(const void *structure, size_t offset)
 	return number;
 }
 
-/* A page with many jobs has a hundred thousand numbers; fprintf would take four times as long. */
+/* Prints a number without fprintf, which would take four times as long. A page with many jobs has a
+ * hundred thousand numbers. */
 static void print_number(FILE *out, uint64_t number)
 {
 	char text[NUMBER_ROOM];

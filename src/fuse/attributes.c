@@ -33,7 +33,7 @@ static void set_size(struct stat *st, uint64_t size)
 
 /* Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through a buffer:
  * if the file fits into the buffer, one read is enough. The kernel accepts only powers of two.
- * NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK. Composites keep
+ * NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK. Composites get
  * BLOCK_SIZE, because a reader that buffers a part of a shard opens all samples in that part. */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
@@ -89,7 +89,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* *ret_sum: a number that changes when an epoch's directory or order file appears or disappears */
+/* Returns the number of the job's directories of epochs. *ret_sum: a number that changes when an
+ * epoch's directory or order file appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);
@@ -109,7 +110,9 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	*time = timespec_of_ns((uint64_t)timespec_ns(*time) + ns);
 }
 
-/* The kernel keeps a listing as long as the modification time stays the same, so `sum` is added. */
+/* Sets the links and times of a job's directory. The kernel keeps a listing of the directory as
+ * long as the modification time stays the same. So `sum`, which changes with the listing, is added
+ * to the time. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -119,7 +122,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* The times change with the epoch's files: after a rescan, or when bad samples are left out. */
+/* Sets the links and times of a directory in an epoch. The times change when the epoch's files
+ * change: after a rescan, or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

@@ -5,7 +5,8 @@
 #include "fuse/await_close.h"
 #include "sched/sched.h"
 
-#define KEPT_NS UINT64_C(2000000000) /* longest wait from the awaited file's open */
+/* A wait ends at the latest this long after the open of the awaited file. */
+#define KEPT_NS UINT64_C(2000000000)
 
 bool await_close_locked(struct close_waiter *waiter, const struct open_file *file)
 {
@@ -37,7 +38,8 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter off the list whose work does not run yet. Returns NULL if there is none. */
+/* Takes a waiter of the inode `number` off the list, unless a worker has begun the waiter's work.
+ * Returns NULL if there is no such waiter. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

@@ -42,7 +42,7 @@ static bool succeeds(uint32_t opcode)
 	       opcode == FUSE_DESTROY;
 }
 
-/* Removes the entry that an earlier engine made for an open without answering the open. */
+/* Removes the entry of an open that an earlier engine has received, but not answered. */
 static void forget_open(uint32_t mount, uint64_t unique)
 {
 	struct kept_open *open = NULL;
@@ -105,7 +105,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may demand an upgrade. Users of `socket_group` reach the socket, too. */
+/* Tells whether the client may demand an upgrade. Not every client may, because users of
+ * `socket_group` reach the socket, too. */
 static bool is_master(int client)
 {
 	struct ucred sender;
@@ -114,7 +115,8 @@ static bool is_master(int client)
 	       config_is_master(sender.uid);
 }
 
-/* Ends this process. The supervisor then starts the program that is named, or else the same one. */
+/* Ends this process. The supervisor then starts another engine: the program that the request names
+ * or, if the request names none, the same program. */
 static void take_upgrade(int client, size_t n)
 {
 	const char *program = buffer + strlen(buffer) + 1;

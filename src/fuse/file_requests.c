@@ -41,8 +41,9 @@ static const struct open_file_ops *ops_of(struct inode inode)
 	}
 }
 
-/* If a dataset lies on the daemon's own mount, and the scan has overlooked this, the daemon's own
- * opens have to fail: otherwise the daemon would wait for itself, and consume samples. */
+/* Tells whether a thread of the daemon has sent the request. If so, the open has to fail: otherwise
+ * the daemon would wait for itself, and consume samples. The daemon sends such requests if a
+ * dataset lies on the daemon's own mount, and the scan has not noticed this. */
 static bool is_own_thread(const struct request *request)
 {
 	return !request->session->other_pids &&

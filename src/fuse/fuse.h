@@ -47,18 +47,20 @@ bool session_is_resent(const struct session *session);
 #define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each mount needs threads */
 
 /* Serves a further mount, whose root is the job's directory, until it is unmounted, or until
- * session_unmount. Takes over `device`, also on failure: a descriptor of /dev/fuse that the process
- * `mounter` has mounted somewhere. When the job is removed, open files can still be read; all other
- * requests fail with ENODEV. granted: the device came through a socket that serves only this job,
- * so `mounter` may have kept a duplicate of the device. If `granted` is set, or `mounter` is in
- * another user name space, the daemon checks no rights: every process that the kernel lets in may
- * read. -ENOENT: there is no such job; -ENOTTY: the device is not /dev/fuse; -ENODEV: it is not
- * mounted; -EUSERS: the job has SESSION_JOB_MOUNTS mounts. */
+ * session_unmount. When the job is removed, open files can still be read; all other requests fail
+ * with ENODEV. device: a descriptor of /dev/fuse that the process `mounter` has mounted somewhere.
+ * The function takes over this descriptor, also on failure. granted: the device came through a
+ * socket that serves only this job, so `mounter` may have kept a duplicate of the device. If
+ * `granted` is set, or `mounter` is in another user name space, the daemon checks no rights: every
+ * process that the kernel lets in may read. -ENOENT: there is no such job; -ENOTTY: the device is
+ * not /dev/fuse; -ENODEV: the device is not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS
+ * mounts. */
 must_check int session_mount_job(struct session *session, const char *job, pid_t mounter,
 	bool granted, int device);
 
 /* Makes the kernel forget the name of a job that was added or removed. path: the job's path below
- * data/ (`path` in [view]), whose names the kernel forgets, too; or NULL. */
+ * data/ (`path` in [view]); the kernel forgets the names in this path, too. NULL: the job has no
+ * path. */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
 /* Makes the kernel forget the listings of the dataset's jobs, because next epochs differ. */
 void session_dataset_moved(struct session *session, const char *name);

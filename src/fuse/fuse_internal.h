@@ -90,8 +90,8 @@ struct session {
 	struct order_texts *orders;
 	struct sizes *sizes;
 
-	/* The whole tree's session lists the mounts of jobs here. Only control's thread uses the
-	 * list, after its end only the main thread. */
+	/* The mounts of jobs, in the whole tree's session. Only control's thread uses the list.
+	 * When this thread has ended, only the main thread uses it. */
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
@@ -184,8 +184,9 @@ must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */
 
-/* render: text files are rendered to find their size; otherwise st_size may be wrong. *ret_timeout:
- * seconds for which the kernel may keep the attributes. -ENOENT: the inode is gone. */
+/* Finds the attributes of an inode. render: text files are rendered to find their size; otherwise
+ * st_size may be wrong. *ret_timeout: seconds for which the kernel may keep the attributes.
+ * -ENOENT: the inode is gone. */
 must_check int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout);
 

@@ -23,8 +23,9 @@
  *   Threads: any.   Locks: functions ..._locked need the session's.
  */
 
-/* Lists an open file, before the open is answered. backing: the kernel's number of the backing
- * file; 0: a shard. Returns NULL if the list is full, or the mount ends with this engine. */
+/* Adds an open file to the list, before the open is answered. number: the number of the file's
+ * inode. backing: the kernel's number of the backing file; 0: the file is a shard. Returns NULL if
+ * the list is full, or if the mount ends with this engine. */
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
@@ -35,7 +36,7 @@ struct kept_open *handover_find(struct session *session, uint64_t handle);
 /* Returns the entry that an earlier engine made for the open that this thread handles; NULL: the
  * kernel has not sent this open before. */
 struct kept_open *handover_find_resent(struct session *session);
-/* Returns the number by which the entries of a mount name the mount. */
+/* Returns the number that stands for a mount in kept_open.mount. */
 uint32_t handover_mount(const struct kept_descriptor *place);
 
 /* Tells whether an earlier engine registered `backing`, and open files still use it. */

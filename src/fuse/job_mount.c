@@ -115,7 +115,9 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* The kernel reports readers' pids and users in the mounter's name space. kind: "pid" or "user" */
+/* Tells whether this process and `mounter` are in the same name space. Only then the pids or users
+ * that the kernel reports are valid here, because the kernel uses the mounter's name space.
+ * kind: "pid" or "user". */
 static bool same_names(pid_t mounter, const char *kind)
 {
 	char here[64], there[64];
@@ -246,7 +248,8 @@ int session_mount_job(struct session *session, const char *name, pid_t mounter,
 	return err;
 }
 
-/* Wakes the serving threads every WAKE_NS, since one may be in a blocking read, or before it. */
+/* Waits until the keeper thread has ended. Wakes the serving threads again every WAKE_NS, because a
+ * thread may begin a blocking read just after it was woken. */
 static void join_keeper(struct job_mount *mount)
 {
 	for (;;) {

@@ -20,7 +20,8 @@
 
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true if the kernel has sent no message yet, since no request is unanswered then. */
+/* Returns true, too, if the kernel has sent no message yet, because then there is no unanswered
+ * request. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;

@@ -6,8 +6,9 @@
 #include "fuse/fuse_internal.h"
 
 /*
- * Features that Linux offers when a session begins. Since libfuse before 3.17 lacks them, this
- * module then reads and changes the two messages that begin a session.
+ * Features that Linux offers when a session begins. libfuse before 3.17 does not know these
+ * features. If joaderfs is built with such a libfuse, this module itself reads and changes the two
+ * messages that begin a session.
  *
  *   maps_direct     from 6.6 on, files that bypass the page cache can be mapped
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another file

@@ -109,8 +109,10 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* Adds the file to the session's list. *ret_cache becomes may_cache, or false if another reader has
- * the inode open: then, with passthrough, both files need the same backing file. */
+/* Adds the file to the session's list. If another reader has the inode open, sets *ret_cache to
+ * false. With passthrough, the file then gets the other file's backing file, because the kernel
+ * allows only one for an inode. If no other reader has the inode open, *ret_cache becomes
+ * may_cache. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;

@@ -8,9 +8,9 @@
 struct sched_job;
 
 /*
- * Open labels. opening.c opens them, since the epoch may have to begin first. If the label of a
- * position never changes (sched_label), its open is answered at once, and does not bind the
- * position to a sample.
+ * Open labels. The open of a label begins in opening.c, because it may have to wait until the epoch
+ * begins. If the label of a position never changes (sched_label), the open is answered at once, and
+ * does not bind the position to a sample.
  *
  *   Flow: opening_start -> (waits) -> label_file_opened -> reads -> open_file_close
  *   Threads: any.   Locks: none while replying.

@@ -51,7 +51,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* The kernel uses only the name and the type of an entry with the inode number 0. */
+/* Adds an entry with attributes if the entry's position is in the window. Otherwise the entry's
+ * inode number is 0: the kernel then uses only the name and the type of the entry. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {

@@ -29,7 +29,7 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* most mounts of dead daemons detached from a mount point */
+#define DEAD_MOST 16 /* at most so many mounts of dead daemons are detached */
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -210,7 +210,8 @@ int mount_helper_check(char **ret_why)
 	return err;
 }
 
-/* A mount would hide a state directory below the mount point, and the daemon would hang. */
+/* Refuses a state directory below the mount point: the mount would hide this directory, and the
+ * daemon would hang. */
 static int check_state(const struct files_context *context)
 {
 	auto_free char *mountpoint = realpath(context->mountpoint, NULL);
@@ -271,8 +272,8 @@ static void unmount_by_helper(const char *mountpoint)
 		;
 }
 
-/* Returns the absolute path of a directory, which it does not access. The caller frees the path.
- * NULL: the parent does not exist, or no memory. */
+/* Returns the absolute path of a directory, without accessing the directory. The caller frees the
+ * path. NULL: the directory's parent does not exist, or there is no memory. */
 static char *absolute_name(const char *path)
 {
 	auto_free char *copy = strdup(path);
@@ -304,7 +305,8 @@ static bool is_of_our_kind(const char *path)
 	return ours;
 }
 
-/* AT_STATX_FORCE_SYNC makes the kernel ask the daemon instead of using cached answers. */
+/* Tells whether the path is the mount point of a dead daemon. AT_STATX_FORCE_SYNC makes the kernel
+ * ask the daemon instead of using cached answers. */
 static bool is_dead(const char *path)
 {
 	struct statx st;

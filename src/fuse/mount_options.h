@@ -7,7 +7,8 @@
 
 #include <fuse_opt.h>
 
-/* Checks before mounting, which give clearer messages than libfuse. Errors: -errno, logged. */
+/* Functions that are called before mounting. They find errors before libfuse does, because
+ * their messages are clearer. Errors: -errno, logged. */
 
 /* Makes libfuse's arguments from the user's -o options and those of joaderfs. Leaves out options
  * that only mount(8) uses, and rw, which mount(8) always passes. -EINVAL: an option is unknown. The
@@ -20,7 +21,7 @@ bool mount_options_let_others_in(const struct fuse_args *args);
  * -ENOTDIR, -EBUSY or -ENOTCONN, the caller frees *ret_why, the reason; NULL: no memory. */
 must_check int mount_directory_check(const char *path, char **ret_why);
 
-/* Checks that /etc/mtab exists, without which fusermount3 can mount for ordinary users, but not
+/* Checks that /etc/mtab exists. If it does not, fusermount3 can mount for ordinary users, but can't
  * unmount. After an error, the caller frees *ret_why, the reason; NULL: no memory. */
 must_check int mount_helper_check(char **ret_why);
 

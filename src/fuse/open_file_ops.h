@@ -20,8 +20,9 @@ struct open_file_ops {
 	void (*open)(const struct request *request);
 	/* Answers a read of a file. The caller holds a reference to the file. */
 	void (*read)(const struct request *request, struct open_file *file);
-	/* Answers a read of a file that is not in the session's list, possibly later: an earlier
-	 * engine opened the file, or files of this kind are never listed. */
+	/* Answers a read of a file that is not in the session's list: an earlier engine opened the
+	 * file, or files of this kind are never listed. The answer may come after the function has
+	 * returned. */
 	void (*again)(const struct request *request);
 	/* Consumes, at the release, the positions of a file that an earlier engine opened. NULL:
 	 * files of this kind have no positions. */
@@ -65,9 +66,10 @@ void open_file_undo(struct open_file *file);
 /* Closes all files when the session has ended; nothing is consumed. */
 void open_files_undo_all(struct session *session);
 
-/* If the kernel sends an open again that an earlier engine has received, removes that engine's
- * entry for the open. Returns true and sets *ret_epoch if the entry has an epoch. */
+/* Removes the entry that an earlier engine made for the open that this thread handles. *ret_epoch:
+ * the epoch of the entry. Returns false if there is no entry, because the kernel sends this open
+ * for the first time, or if the entry has no epoch. */
 bool open_file_take_back(struct session *session, uint32_t *ret_epoch);
-/* Adds a file to the session's list that an earlier engine opened, and that the kernel reads by
- * itself. kept: that engine's entry */
+/* Adds a file to the session's list. An earlier engine opened this file, and the kernel reads it by
+ * itself. kept: the earlier engine's entry for the file */
 must_check int open_file_outlives(const struct request *request, struct kept_open *kept);

@@ -44,7 +44,7 @@ struct opening {
 	struct sched_handle *handle; /* set when the position is opened */
 	struct by_worker by_worker;  /* in use while a worker makes the content */
 	struct close_waiter waiter;  /* in use while other readers keep the file open */
-	uint32_t epoch;		     /* epoch for the open after this wait */
+	uint32_t epoch; /* epoch in which the open is tried again after the wait */
 	/* The second file of a pair (such as the mask of an image) in current/ is opened in two
 	 * steps: the first, in which `finds` is true, opens the position's label, to find the
 	 * epoch; the second opens the sample in this epoch. */
@@ -103,7 +103,8 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 	sched_undo(handle);
 }
 
-/* If the answer succeeds, the kernel may release the file before this function returns. */
+/* Answers the open. If this succeeds, the kernel may release the file before the function returns,
+ * so the caller must not use the file any more. */
 static int reply(struct opening *opening, const struct open_file *file, int backing)
 {
 	struct request *request = &opening->request;
@@ -151,7 +152,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* EAGAIN: another script reads current/, unless sched_look finds out that it has ended. */
+	/* EAGAIN: another script reads current/. sched_look finds out whether this script has
+	 * ended, so the open is tried a second time. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);

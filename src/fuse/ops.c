@@ -29,7 +29,8 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Reads and releases do not call this function, because files of a removed job stay readable. */
+/* Fills in *ret with the inode. Returns -ENODEV if the mount's job was removed. Reads and releases
+ * do not call this function, because files of a removed job stay readable. */
 static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
 {
 	struct session *session = session_of(req);
@@ -91,8 +92,9 @@ static void start(const struct request *request, bool by_worker,
 		answer(request);
 }
 
-/* Limits `timeout` to UNTOLD_S seconds if the session sends no notifications, except for files of
- * an epoch: they never change, and the kernel looks them up again when their directory changes. */
+/* Returns the timeout to report for an inode: `timeout`, but at most UNTOLD_S seconds if the
+ * session sends no notifications. Files of an epoch have no such limit: they never change, and the
+ * kernel looks them up again when their directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
@@ -191,9 +193,10 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 		fuse_reply_readlink(req, target);
 }
 
-/* The kernel may keep a listing until the directory's time changes (set_in_job in attributes.c),
- * but not in a session without notifications. In other sessions, if the daemon checks no rights,
- * the answer is ENOSYS, after which the kernel sends no further opendir. */
+/* If the session sends notifications, the kernel may keep a listing until the directory's time
+ * changes (set_in_job in attributes.c). If such a session also checks no rights, the answer is
+ * ENOSYS, after which the kernel sends no further opendir. If the session sends no notifications,
+ * the kernel keeps no listing. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	const struct session *session = session_of(req);
@@ -318,7 +321,8 @@ static void op_ioctl(fuse_req_t req, fuse_ino_t ino, unsigned command, void *arg
 	fuse_reply_err(req, ENOTTY);
 }
 
-/* libfuse answers other requests, such as getxattr, with ENOSYS; the kernel sends none again. */
+/* libfuse answers all other kinds of request, such as getxattr, with ENOSYS. The kernel then sends
+ * no further request of this kind. */
 const struct fuse_lowlevel_ops session_ops = {
 	.init = op_init,
 	.lookup = op_lookup,

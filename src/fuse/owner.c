@@ -17,7 +17,8 @@ static bool is_one_of(const gid_t *groups, int n, gid_t group)
 	return false;
 }
 
-/* A request names one group of its process; fuse_req_getgroups reads the others from /proc. */
+/* Tells whether `group` is a further group of the process that sent the request. The request itself
+ * contains only one group of the process. fuse_req_getgroups reads the others from /proc. */
 static bool has_group(void *context, gid_t group)
 {
 	fuse_req_t req = context;

@@ -46,7 +46,8 @@ static int add(void *context, int fd)
 	return id;
 }
 
-/* If the session has ended, the kernel has already forgotten all its files. */
+/* Asks nothing of the kernel if the session has ended, because the kernel has then forgotten all
+ * files of the session. */
 int passthrough_try_forget(const struct session *session, int backing)
 {
 	uint32_t number = (uint32_t)backing;

@@ -13,9 +13,9 @@ struct sched_job;
  * number (backing.h), and the kernel reads from that file. After the open, only the release comes
  * to this process.
  *
- * While an inode is open, the kernel refuses each further open that names another file. So the file
- * behind a sample depends on its tensor alone, and all readers that have a position open share its
- * epoch: see sample_file_new.
+ * While an inode is open, the kernel refuses each further open whose answer names a different file.
+ * So the file behind a sample depends on the sample's tensor alone, and all readers that have a
+ * position open have it open in the same epoch: see sample_file_new.
  *
  *   Threads: any.   Errors: a sample that can't be passed through is read by requests.
  */
@@ -23,7 +23,8 @@ struct sched_job;
 /* max_stack_depth in FUSE_INIT: 1, because no backing file has a backing file itself */
 #define PASSTHROUGH_STACK_DEPTH 1
 
-/* Returns true for the whole tree's session if the process has CAP_SYS_ADMIN. */
+/* Tells whether the kernel may read files of the session by itself: the session serves the whole
+ * tree, the daemon has a store of backing files, and the process has CAP_SYS_ADMIN. */
 bool passthrough_possible(const struct session *session);
 
 /* Enables the registration of files. Called when the session has begun. */

@@ -13,7 +13,7 @@ struct arguments {
 	const char *at, *end;
 };
 
-/* Returns NULL if there is no next argument, or if the argument's final \0 is missing. */
+/* Returns the next argument, or NULL if there is none, or if its final \0 is missing. */
 static const char *next_of(struct arguments *arguments)
 {
 	const char *found = arguments->at;
@@ -63,7 +63,8 @@ static enum process_helper kind_of_module(const char *text)
 	return rest && strcmp(rest, "popen_loky_posix") == 0 ? HELPER_WORKS : HELPER_NONE;
 }
 
-/* The interpreter of a helper gets no long options. "-" stands for a script from standard input. */
+/* Tells whether an argument is a short option. A helper's interpreter gets no long options. "-" is
+ * no option: it stands for a script from standard input. */
 static bool is_option(const char *text)
 {
 	return text && text[0] == '-' && text[1] != '\0' && text[1] != '-';
@@ -73,8 +74,8 @@ enum process_helper process_helper(const char *arguments, size_t n)
 {
 	struct arguments rest = {.at = arguments, .end = arguments + n};
 	const char *program = next_of(&rest), *option = program ? next_of(&rest) : NULL;
-	if (option &&
-		strcmp(option, "--multiprocessing-fork") == 0) /* a frozen program */
+	/* A program into which Python is packed starts its helpers in this way. */
+	if (option && strcmp(option, "--multiprocessing-fork") == 0)
 		return HELPER_WORKS;
 	for (; is_option(option); option = next_of(&rest)) {
 		if (strcmp(option, "-c") == 0)
@@ -118,7 +119,7 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Copies a word in lower case, with '_' for '-'. Returns false if there is no room. */
+/* Copies a word in lower case, and replaces each '-' by '_'. Returns false if there is no room. */
 static bool copy_name(struct word word, char *ret, size_t room)
 {
 	if (word.n >= room)
@@ -164,7 +165,8 @@ static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_r
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",
 	NULL};
-/* Names of devices, whose numbers may also differ between ranks. */
+/* Names of arguments whose values are numbers of devices. These numbers may differ between ranks,
+ * too. */
 static const char *const devices[] = {"gpu", "gpus", "gpu_id", "gpu_ids", "device",
 	"devices", "device_id", "device_ids", "cuda", "cuda_device", "local_gpu", NULL};
 
@@ -274,9 +276,10 @@ bool process_launched(const char *environ, size_t n, struct process_launch *ret)
 	return ret->rank != 0;
 }
 
-/* ranks: number of all ranks; here: number of those on this machine. A launcher comes before the
- * launchers that usually start it. The variable `here` of Slurm has numbers for several machines,
- * such as 2(x3),1 for four of them; only the first number is read. */
+/* Environment variables of launchers. `ranks` has the number of all ranks, `here` the number of
+ * ranks on this machine. A launcher can start another launcher; the inner one comes first in this
+ * list. Slurm's variable `here` has numbers for several machines, such as 2(x3),1 for four
+ * machines; only the first number is read. */
 static const struct {
 	const char *ranks, *here;
 } launchers[] = {

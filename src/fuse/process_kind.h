@@ -7,9 +7,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Tells the role of a process from its command line and environment, which are n bytes each, as in
- * /proc/ID/cmdline: each argument or variable ends with \0. A last one without \0 is truncated, and
- * is ignored. The functions are pure. */
+/* Tells the role of a process from its command line and its environment. Each of the two is an
+ * array of n bytes, as in /proc/ID/cmdline: each argument or variable ends with \0. If the last one
+ * lacks its \0, it is truncated, and is ignored. The functions are pure. */
 
 /* A process that Python's multiprocessing, multiprocess or loky started for its parent. Its command
  * line has the interpreter's options, and then exactly the words that these packages write. */
@@ -21,8 +21,9 @@ enum process_helper {
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 
-/* The ranks in the command lines of two processes of one training, which differ only in numbers: at
- * least one is a rank, as in --rank 1; the others are numbers of devices, as in cuda:1. */
+/* The ranks of two processes of one training, from their command lines. The command lines differ
+ * only in numbers. At least one of these numbers is a rank, as in --rank 1. The other numbers that
+ * differ are numbers of devices, as in cuda:1. */
 struct process_ranks {
 	long a, b;
 };

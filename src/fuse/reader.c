@@ -52,9 +52,10 @@ struct known_thread {
 	bool works; /* the thread's process is a worker of another process */
 	bool looks; /* the thread's process has workers, and is no worker itself */
 	bool done;
-	bool elsewhere;	       /* some ranks of the training are on other machines */
-	long process, program; /* ids of the thread's process and of the rank's process */
-	uint64_t shared;       /* the inode noted by reader_shares; 0: none */
+	bool elsewhere; /* some ranks of the training are on other machines */
+	/* process: id of the thread's process; program: id of the rank's process */
+	long process, program;
+	uint64_t shared; /* the inode noted by reader_shares; 0: none */
 	uint32_t epoch;
 };
 

@@ -24,14 +24,17 @@ bool reader_lives(const struct sched_program *program);
  * and the rank's script (relatives.h). Reads /proc at the thread's first request, and again after a
  * second, since the kernel reuses the numbers of threads. The caller holds no lock. */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that opens no sample, and keeps the note of reader_has_read. */
+/* Finds the sender of a request that opens no sample, as reader_of does. reader_of removes the note
+ * of reader_has_read, so that only the thread's next open finds the note. This function does not
+ * remove the note. */
 struct sched_reader reader_peek(fuse_req_t req);
 
-/* Notes that the requesting thread has read its last opened file to the end. */
+/* Notes that the requesting thread has read to the end the file that it opened last. */
 void reader_has_read(fuse_req_t req);
 
 /* Notes that the thread got `epoch` for this inode of current/, because another reader has the
- * inode open in it. Holds for this file and its label until the thread opens another file. */
+ * inode open in this epoch. The note holds for this file and its label until the thread opens
+ * another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
 /* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

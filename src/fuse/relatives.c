@@ -32,7 +32,8 @@ static bool has_parent(const struct process *process, struct process *ret)
 	return process->parent > 1 && process_read(process->parent, ret);
 }
 
-/* The server of multiprocessing's forkserver forks processes on behalf of its parent. */
+/* Tells whether the process is the server of multiprocessing's forkserver. The server forks
+ * processes on behalf of the process that has started the server. */
 static bool is_server(const struct process *process)
 {
 	struct process parent;
@@ -83,7 +84,8 @@ bool relatives_are_elsewhere(const struct process *rank)
 
 struct eldest {
 	long id;
-	uint64_t start, number; /* number 0: there is no process */
+	/* number: the process's process_number; 0: no process is found yet */
+	uint64_t start, number;
 };
 
 static void take_elder(struct eldest *eldest, const struct process *process)
@@ -103,10 +105,12 @@ struct group {
 	struct process_launch launch;
 	struct process other; /* the sibling that is being examined */
 	struct eldest eldest;
-	/* has_command: the command line of `first` may name a rank. by_command: the oldest of the n
-	 * siblings whose command lines differ only in the rank, from `least` to `most` */
-	bool has_command;
+	bool has_command; /* the command line of `first` may name a rank */
+	/* the oldest sibling whose command line differs from that of `first` in the rank
+	 * (process_differ_in_rank) */
 	struct eldest by_command;
+	/* n: number of such siblings. least, most: the smallest and the largest rank in the command
+	 * lines of these siblings and of `first` */
 	long least, most, n;
 };
 

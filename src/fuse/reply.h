@@ -22,9 +22,9 @@ struct request {
 	struct inode inode;
 	const struct open_file_ops *ops; /* of the file's kind; set by file_requests.c */
 	struct fuse_file_info fi;	 /* fi.fh: handle of an open file */
-	/* A read: number of wanted bytes, and their offset. A listing: size of the reader's buffer,
-	 * and number of the first entry to list. */
+	/* a read: number of wanted bytes; a listing: size of the reader's buffer */
 	size_t size;
+	/* a read: offset of the wanted bytes; a listing: number of the first entry to list */
 	uint64_t offset;
 };
 

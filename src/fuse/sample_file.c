@@ -48,8 +48,9 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 	return open ? file_of(open) : NULL;
 }
 
-/* Tells whether the file may be open together with `other`, and get its backing file. Both need the
- * same epoch, and so the same bytes. A backing file must come from an earlier engine. */
+/* Tells whether the file may be open together with `other`, and get the backing file of `other`.
+ * Both files must have the same epoch, and so the same bytes. If `other` has a backing file, an
+ * earlier engine must have registered it. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {

@@ -176,7 +176,8 @@ static bool is_later(struct timespec a, struct timespec b)
 	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
 }
 
-/* Directories that list jobs get another time in each call, even if the clock stands still. */
+/* Gives directories that list jobs a new time. Each call gives another time, even if the clock
+ * stands still. */
 static void touch_jobs_locked(struct session *session)
 {
 	struct timespec now;

@@ -7,7 +7,8 @@
 
 #include <errno.h>
 
-/* A job's mount uses FUSE_ROOT_ID for the directories above its root, too, so none is visible. */
+/* Returns FUSE_ROOT_ID for the directories above the root of a job's mount, too, because the mount
+ * does not show these directories. */
 uint64_t session_number(const struct session *session, struct inode inode)
 {
 	bool outside = inode.kind == INODE_ROOT || inode.kind == INODE_JOBS;
@@ -50,8 +51,8 @@ bool session_is_mappable(const struct session *session, const struct sched_job *
 	return session->maps_direct || session->passes_through || is_cached(session, job);
 }
 
-/* keep_cache lets the next open of the inode use the bytes in the page cache. A file of current/
- * may have other samples at its next open. */
+/* Sets keep_cache only for files whose bytes are the same at the next open, because this open then
+ * uses the bytes in the page cache. A file of current/ may have other samples at its next open. */
 void session_set_io(const struct session *session, const struct sched_job *job,
 	struct inode inode, struct fuse_file_info *fi)
 {

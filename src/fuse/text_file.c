@@ -97,8 +97,8 @@ uint64_t text_file_known_size(struct session *session, struct inode inode)
 		       : 0;
 }
 
-/* Renders a text, and lists it under the handle request->fi.fh. job: NULL unless it is a sample's
- * text. -EEXIST: another read has already listed the file. */
+/* Renders a text, and lists it under the handle request->fi.fh. job: the job, if the text belongs
+ * to a sample; otherwise NULL. -EEXIST: another read has already listed the file. */
 static int open_snapshot(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -122,7 +122,8 @@ static int open_snapshot(
 	return err;
 }
 
-/* Users save a job's state as a checkpoint, so it is on disk before the open is answered. */
+/* Opens the state of a job. Users save the state as a checkpoint, so the job's files are on disk
+ * before the open is answered. */
 static int open_synced(const struct request *request)
 {
 	struct session *session = request->session;

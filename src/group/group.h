@@ -12,8 +12,8 @@ struct sched;
 
 /*
  * Makes the daemon a node of its group: several daemons that serve the ranks of the same trainings.
- * Connects the coordinator (src/coord), which decides in which order the ranks read samples, with
- * the scheduler, of which a job serves one rank.
+ * The group connects the coordinator (src/coord) with the scheduler. The coordinator decides in
+ * which order the ranks read samples. A job of the scheduler serves one rank.
  *
  *     coordinator --fed--> sched_feed -> journal, look-ahead -> readers
  *     coordinator <--want, commit-- sched_feed_state <- readers

@@ -26,8 +26,8 @@ struct otherwise {
 	roaring_bitmap_t *positions; /* NULL: none */
 };
 
-/* A job of the scheduler that is a rank of a training. (lock): the group's thread takes group->lock
- * to write the field, other threads to read it. */
+/* A job of the scheduler that is a rank of a training. The group's thread writes a field marked
+ * (lock) under group->lock. Other threads read such a field under the lock. */
 struct group_rank {
 	TAILQ_ENTRY(group_rank) link;
 	struct sched_job *job; /* a reference */
@@ -43,9 +43,11 @@ struct group_rank {
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
 	bool lost;	  /* another node serves the rank, or taking it again failed */
-	bool lent;	  /* readers on this node get no new samples (sched_feed_lend) */
+	/* readers here get no new samples, because another daemon may serve the rank */
+	bool lent;
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* epoch << 32 | position where the rank went on, because another daemon had read further */
+	/* the cursor, as epoch << 32 | position, to which another daemon had read the rank, when
+	 * this node last continued from there */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };
@@ -62,7 +64,8 @@ struct group {
 	atomic_bool stopping;
 	bool runs;
 	pthread_t thread;
-	/* The group's thread takes the lock to write the fields below, others to read them. */
+	/* The group's thread writes the fields below under the lock. Other threads read them under
+	 * the lock. */
 	struct lock lock;
 	TAILQ_HEAD(, group_rank) ranks;
 	struct coord_status status, was;
@@ -107,7 +110,7 @@ struct group_rank *group_find_training(const struct group *group, const char *tr
 
 /* --- behind.c: for the group's thread ----------------------------------------------------- */
 
-/* Serves coord_calls.skipped: the rank's readers go on with epoch `to`. */
+/* The callback coord_calls.skipped: tells the rank's readers to go on with epoch `to`. */
 int group_skipped(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t position, uint32_t to);
 /* Tells the rank's job which ranks hold back the next epoch, and warns about them. */

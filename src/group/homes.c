@@ -67,8 +67,8 @@ static bool has_this_node(const struct home *homes, size_t n)
 	return false;
 }
 
-/* Makes a table of the homes without is_bad. ret_at[i]: index in `homes` of the table's node i.
- * NULL: no memory, or an error that was logged. */
+/* Makes a table of the homes whose is_bad is false. Sets ret_at[i] to the index in `homes` of node
+ * i of the table. NULL: no memory, or an error that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	auto_free struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
@@ -152,7 +152,8 @@ static uint32_t free_space_locked(const struct peers *peers)
 	return i;
 }
 
-/* Returns the space's index, new if needed. PEER_SPACES: no room, or the dataset is not shared. */
+/* Returns the index of the space, and adds the space if it is new. PEER_SPACES: no room, or the
+ * dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
 	const struct preparation *preparation)
 {
@@ -186,7 +187,8 @@ static bool refuses(const struct home *home, const struct shared_space *space)
 	return until_ns != 0 && clock_now_ns() < until_ns;
 }
 
-/* Returns the sample's first home that does not refuse the space now. NULL: this node, or none. */
+/* Returns the first node in the sample's order of homes (place.h) that does not refuse the space
+ * now. NULL: this node comes first, or there is no such node. */
 static struct home *find_home_locked(
 	struct peers *peers, const struct shared_space *space, sample_id sample)
 {

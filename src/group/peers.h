@@ -60,7 +60,8 @@ struct peers {
 	struct peer_trust *trust;
 	struct peer_server *server;
 	struct peer_client *client;
-	/* The group's thread takes the lock to write the fields below, others to read them. */
+	/* The group's thread writes the fields below under the lock. Other threads read them under
+	 * the lock. */
 	struct lock lock;
 	struct home *homes;
 	size_t n_homes;
@@ -76,12 +77,14 @@ struct peers {
 
 /* --- peers.c ----------------------------------------------------------------------------- */
 
-/* Starts the server and the client, and sets self->address. Without `listen`, *ret is unchanged. */
+/* Starts the server and the client, and sets self->address. If the configuration has no `listen`,
+ * starts nothing, and leaves *ret unchanged. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
 /* Fails unfinished fetches. Afterwards no thread here calls the scheduler or holds its samples. */
 void peers_free(struct peers **peers);
-/* Sets the bytes of tensors received and sent. Returns false without a connection or memory. */
+/* Sets *ret_in and *ret_out to the bytes of tensors received from and sent to the node `name`.
+ * Returns false if there was no connection with the node, or if there is no memory. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 
@@ -118,13 +121,14 @@ void peers_refused(
 /* Returns the node's last refusal or failure within 10 s as -errno; 0: none. */
 int peers_refusal(struct peers *peers, const char *name);
 
-/* Serves coord_calls.place: divides a mini-batch by its samples' homes. For the group's thread. */
+/* The callback coord_calls.place: divides a mini-batch by the homes of its samples. For the group's
+ * thread. */
 bool peers_place(struct peers *peers, const struct coord_batch *batch, uint32_t *rank_of);
 
 /* --- give.c ------------------------------------------------------------------------------ */
 
 #define PEERS_HEAD 8 /* bytes of a tensor's head: height and width, little-endian */
 
-/* Serves peer_server_calls.asked: answers with the sample's tensor, or refuses. */
+/* The callback peer_server_calls.asked: answers with the sample's tensor, or refuses. */
 void peers_asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample);

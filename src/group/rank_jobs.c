@@ -95,7 +95,8 @@ static bool is_otherwise(const struct group_rank *rank, uint32_t epoch, uint32_t
 	       roaring_bitmap_contains(otherwise->positions, position);
 }
 
-/* Serves coord_calls.tail from the job's journal, without positions of `forget`. */
+/* The callback coord_calls.tail: reads the job's journal, but leaves out positions that forget()
+ * has noted. */
 static uint32_t tail(
 	void *context, struct coord_tail *tail, sample_id *ids, uint32_t most)
 {
@@ -111,7 +112,8 @@ static uint32_t tail(
 	return n;
 }
 
-/* Notes positions at which the group has other samples: `tail` skips these. Readers keep theirs. */
+/* Notes positions at which the group's log has other samples than the journal, so that tail()
+ * leaves them out. Readers on this node keep the samples of the journal. */
 static void forget(void *context, const char *training, uint32_t number, uint32_t epoch,
 	uint32_t base, uint32_t n)
 {
@@ -363,8 +365,9 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Sets the first position of the rank that is not reported as consumed. The end of an epoch counts
- * as the start of the next, because the engine deletes an epoch that all ranks have read. */
+/* Sets *ret_epoch and *ret to the rank's first position that the engine does not know as consumed.
+ * If that is the end of an epoch, they are set to the start of the next epoch, because the engine
+ * deletes an epoch that all ranks have read. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;

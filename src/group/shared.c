@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The table peers->shared has the datasets whose samples this node shares, after a rescan also the
- * previous edition, which running epochs still read. */
+/* The table peers->shared has the datasets whose samples this node shares. After a rescan the table
+ * has both editions of the dataset, because running epochs still read the previous one. */
 
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
@@ -61,8 +61,9 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Moves all but the newest `keep` editions to `ret`, and returns their number. The caller closes
- * these editions after it has released the lock. */
+/* Removes the editions of the dataset `name` from the table, except the newest `keep`. Stores the
+ * removed editions in `ret`, and returns their number. The caller closes them after it has released
+ * the lock. */
 static size_t take_out_locked(
 	struct peers *peers, const char *name, size_t keep, struct dataset **ret)
 {

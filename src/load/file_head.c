@@ -10,8 +10,9 @@
 
 #define DICTIONARY_AT 10 /* offset of the dictionary in a NumPy header */
 
-/* label: the NumPy type of the record's label without the first quote, such as "<i8'"; of an array,
- * type and shape, such as "<f4', (3,)". type, shape, axes: the image's. */
+/* Writes the head of a record with a label and an image. label: the NumPy type of the label,
+ * without the first quote, such as "<i8'" for a number. If the label is an array, the shape follows
+ * the type, as in "<f4', (3,)". type, shape, axes: the image's. */
 static void print_record(const char *label, const char *type, const uint32_t *shape,
 	size_t axes, size_t bytes, uint8_t *head)
 {

@@ -36,8 +36,9 @@ struct file_head {
 size_t file_head_make(struct file_head head, struct tensor_shape shape,
 	uint8_t ret[static FILE_HEAD_SIZE]);
 
-/* Makes head and label of a record of a label and an image, and returns their bytes. type, shape,
- * axes: the image's; type is NumPy's name, such as "<f4". */
+/* Makes the head and the label of a record, which consists of a label and an image. Returns the
+ * number of bytes of head and label. type, shape, axes: the image's; type is NumPy's name, such as
+ * "<f4". */
 size_t file_head_record(const char *type, const uint32_t *shape, size_t axes,
 	uint32_t label, uint8_t ret[static FILE_HEAD_SIZE]);
 
@@ -47,14 +48,15 @@ struct file_head_field {
 	uint32_t shape[3];
 };
 #define PAIR_HEAD 256 /* bytes of the head of one record, without its label */
-/* Makes a head of `bytes` bytes for an array of *records records, each of the two arrays `fields`
- * without a gap. If `records` is NULL, the file is a single record that begins with a label, which
- * the caller must write after the head. */
+/* Makes a head of `bytes` bytes for an array of *records records. A record consists of the two
+ * arrays `fields`, without a gap. If `records` is NULL, the file is a single record that begins
+ * with a label, which the caller must write after the head. */
 void file_head_pair(const struct file_head_field fields[static 2],
 	const uint32_t *records, size_t bytes, uint8_t *head);
 
 #define FILE_HEAD_MOST (2 * HEAD_SIZE + 4 * CONFIG_MOST_TARGETS)
-/* Makes the head of a record whose label is an array of n float32 numbers, and writes n zeros in
- * place of the label. Returns the bytes of both. type, shape, axes: see file_head_record. */
+/* Makes the head of a record whose label is an array of n float32 numbers. Writes n zeros in place
+ * of these numbers. Returns the number of bytes of head and label. type, shape, axes: see
+ * file_head_record. */
 size_t file_head_targets(const char *type, const uint32_t *shape, size_t axes, uint32_t n,
 	uint8_t ret[static FILE_HEAD_MOST]);

@@ -45,8 +45,9 @@ static void settle(struct flight *flight, double rate)
 	flight->rate = rate;
 }
 
-/* If a doubled limit was successful, the next round doubles it again. Otherwise REST_ROUNDS rounds
- * pass before the next try: a half after a failed double, a double after a failed half. */
+/* Decides whether a tried limit is kept. If a doubled limit is kept, the next round doubles it
+ * again. Otherwise REST_ROUNDS rounds pass before the next try. If the limit is not kept, the next
+ * try goes in the other direction: a half after a failed double, a double after a failed half. */
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
@@ -78,8 +79,9 @@ static void try_another(struct flight *flight)
 		flight->tries_less = false;
 }
 
-/* The rate of a round in which the limit was rarely reached tells nothing about the limit. But a
- * doubled limit is kept if the rate did not fall: at the settled limit reads had to wait. */
+/* Ends a round in which the limit was rarely reached. The rate of such a round tells nothing about
+ * the limit, so the settled limit is restored. But a doubled limit is kept if the rate did not
+ * fall: reads had to wait at the settled limit, and no longer wait at the doubled one. */
 static void end_idle_round(struct flight *flight, double rate)
 {
 	if (flight->limit > flight->settled && rate >= flight->rate)

@@ -31,7 +31,8 @@ struct flight {
 	double rate;   /* reads per second at the limit `settled`; 0: not known */
 	unsigned rest; /* number of rounds until another limit is tried */
 	/* The fields below describe the current round. */
-	uint64_t begun_ns; /* moved forward by the times without a read in flight */
+	/* begin of the round, moved forward by the times without a read in flight */
+	uint64_t begun_ns;
 	uint64_t idle_ns;  /* time at which the last read ended */
 	unsigned ended;	   /* number of reads that have ended */
 	unsigned at_limit; /* reads that ended while the limit was reached */

@@ -22,9 +22,9 @@
  *     next_read --> a reader --> read ... next_decode --> a decoder --> done
  *
  *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task from
- *         `next_read`, reads the file without a lock, and passes the task to `read`; the caller
- *         keeps the task. A decoder gets from `next_decode` a task whose file was read, and passes
- *         the task to `done`. If a program prepares the sample (prepare.h), a runner takes the
+ *         `next_read`, reads the file without a lock, and passes the task back to the caller by
+ *         `read`. A decoder gets from `next_decode` a task whose file was read, and passes it to
+ *         `done`. If a program prepares the sample (prepare.h), a runner takes the
  *         decoder's part, with `next_run`. A sample with a tier is read from the tier or, if the
  *         tier lacks it, from the source, and is then offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
@@ -45,7 +45,8 @@ struct load_identity {
 struct load_task {
 	/* The caller sets the fields from here to `second`. */
 	const char *path;
-	/* path of the container with the sample, its `part`; NULL: the file `path` is the sample */
+	/* path of the container that has the sample as `part`; NULL: the sample is the file
+	 * `path` */
 	const char *container;
 	struct source_part part;
 	size_t plain; /* in a URL: offset of the text that still has to be %-escaped */
@@ -68,10 +69,11 @@ struct load_task {
 	 * preparation, owner, backings and head. No preparation in a chain may be encoded or
 	 * approximate, or have fills_truncated, exif = apply or channels = keep. */
 	struct load_task *also;
-	/* NULL, or the task of the second file of a pair, whose pixels follow those of the first.
-	 * With preparation->frames: the task of the next frame of a video, whose own `second` is
-	 * the frame after that. `second` uses only the fields about the file, the preparation and
-	 * the tier. A task with `second` is in no chain. */
+	/* The task of a further file of the same sample, or NULL. Without preparation->frames this
+	 * is the second file of a pair, whose pixels follow those of the first file. With
+	 * preparation->frames this is the next frame of a video, and its own `second` is the frame
+	 * after that. `second` uses only the fields about the file, the preparation and the tier. A
+	 * task with `second` is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool: what the reading stage has read */
 	/* Set by the pool when the file was read; the caller may use it from then on. */
@@ -101,7 +103,8 @@ must_check int load_context_use_plain(struct load_context *context);
 /* The programs must live longer than the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor times; peak_bytes: the most that the context held after an image, without tensors. */
+/* Processor times, and peak_bytes: the largest number of bytes that the context had after an image,
+ * without tensors. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -156,8 +159,9 @@ must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
  * thread, or starts a reader. One call wakes one thread, so a callback that returns a task must
  * call load_pool_kick if it has more. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work for a decoder or, with work->waits, for a reader, which does it before its next
- * task. A decoder or runner that passes work without work->waits does it at once. */
+/* Queues the work. A reader does work with work->waits before its next task; a decoder does other
+ * work. If a decoder or runner calls this for work without work->waits, the work is done before the
+ * call returns. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* Takes work out of its queue. Returns false if a thread has begun the work. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);

@@ -43,15 +43,18 @@ void load_read_free(struct load_read **read);
 /* Frees each buffer of the read that is far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample whose mask or later frame `name` has failed with `message`. */
+/* Makes the message of a sample whose file `name`, a mask or a later frame, has failed. message:
+ * the error of this file. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the sample. Blocks until the storage answers, perhaps for ever. */
 void load_read_run(struct load_read *read);
-/* The caller must keep `read`, which is NULL if there was no memory, until the task is decoded. */
+/* Gives the result of a read to the task. read NULL: there was no memory for the read. The caller
+ * must keep `read` until the task is decoded. */
 void load_read_give(struct load_read *read, struct load_task *task);
 
-/* Decodes the bytes of task->read; NULL: the task fails with task->status or, if 0, -ENOMEM. */
+/* Decodes the bytes of task->read for the tasks of the chain. If task->read is NULL, the task fails
+ * with task->status or, if this is 0, with -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);

@@ -39,7 +39,8 @@ static int openat2_beneath(int root, const char *relative, int flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-/* ELOOP and ENOTDIR mean a link: openat with O_NOFOLLOW fails with these errors. */
+/* Returns -EXDEV if the error means that a component is a link: openat with O_NOFOLLOW then fails
+ * with ELOOP or ENOTDIR. Returns other errors unchanged. */
 static int no_link(int err)
 {
 	return err == -ELOOP || err == -ENOTDIR ? -EXDEV : err;

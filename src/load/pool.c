@@ -77,7 +77,7 @@ void load_pool_kick(struct load_pool *pool, enum load_stage stage)
 	bool wake = crew->asleep > 0;
 	bool lacks = stage == LOAD_READ && readers_lack_locked(pool);
 	lock_release(&pool->lock);
-	/* signals without the lock, for which the woken thread would have to wait */
+	/* the lock is released first, since the woken thread would have to wait for it */
 	if (wake)
 		pthread_cond_signal(&crew->kicked);
 	if (lacks)

@@ -51,13 +51,15 @@ must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
 struct load_read *pool_take_read(struct load_pool *pool);
 
 /* Does the next work that waits for a server. Returns false if there is none, or if half of the
- * readers do such work: the other half is kept for reading, until load_pool_free. */
+ * allowed readers do such work, because the other half must stay free for reading. load_pool_free
+ * ends this limit. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */
 
 /* Tells whether more tasks are announced than readers sleep, and another reader is allowed. If so,
- * counts the reader; the caller must release the lock and call reader_start. */
+ * adds 1 to pool->n_readers for the new reader; the caller must release the lock and call
+ * reader_start. */
 bool readers_lack_locked(struct load_pool *pool);
 int reader_start(struct load_pool *pool);
 /* Waits at most two seconds for the readers to end. Returns false if one has not ended by then. */

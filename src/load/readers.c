@@ -52,7 +52,8 @@ static void interrupt(struct load_task *task)
 		"the read was interrupted, because the daemon stops");
 }
 
-/* false: the pool took the task, and the thread must end without touching the caller's data */
+/* Reads the file of a task, and passes the task to callbacks.read. Returns false if the pool has
+ * taken the task away: the thread must then end without touching the caller's data. */
 static bool read_one(struct reader *reader, struct load_task *task)
 {
 	struct load_pool *pool = reader->pool;

@@ -111,9 +111,10 @@ struct peer_tensor {
 	/* data that precede the bytes, such as the shape; peer_answer copies them */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
-	/* fd >= 0: the bytes are in this file from `offset` on, are sent by sendfile(2), and must
-	 * never change, not even after the release. fd -1: the bytes are in memory, which is faster
-	 * for peers on loopback, because the kernel passes it on in pieces larger than a page. */
+	/* If fd >= 0, the bytes are in this file from `offset` on. They are sent by sendfile(2),
+	 * and must never change, not even after the release. If fd is -1, the bytes are in memory.
+	 * Memory is faster for peers on loopback, because the kernel passes on pieces larger than a
+	 * page. */
 	int fd;
 	uint64_t offset;
 	const void *bytes;
@@ -175,9 +176,10 @@ struct peer_fetch {
 	void *context;
 };
 
-/* Fetches a sample from a node. When a connection breaks or can't be made, its fetches fail at
- * once, as do new ones during the following pause: 10 ms, doubled after each further failure, up to
- * 2 s. After an error (-EHOSTDOWN, -ECANCELED, -ENOMEM) done() is not called. */
+/* Fetches a sample from a node. If a connection breaks or can't be made, all fetches from the node
+ * fail at once. New fetches from the node fail during a pause of 10 ms, doubled after each further
+ * failure, up to 2 s. If peer_fetch returns an error (-EHOSTDOWN, -ECANCELED, -ENOMEM), it does not
+ * call done(). */
 must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch);
 
 /* --- counters ---------------------------------------------------------------------------- */

@@ -20,7 +20,8 @@ static _Thread_local const struct peer_client *looping;
 
 /* --- fetches ----------------------------------------------------------------------------- */
 
-/* Returns true if the caller must wake the client's thread. */
+/* Adds the node to the list of nodes for which the loop has work. Returns true if the caller must
+ * wake the client's thread. */
 static bool set_ready_locked(struct peer_client *client, struct peer_node *node)
 {
 	lock_assert_held(&client->lock);

@@ -79,7 +79,8 @@ static int send_hello(struct peer_handshake *handshake, struct peer_link *link,
 
 /* --- TLS --------------------------------------------------------------------------------- */
 
-/* Chooses by the client's first byte. answer_hello refuses a plain hello if there is a trust. */
+/* Begins TLS if this node has a trust, and the client's first byte begins TLS. Otherwise expects a
+ * plain hello, which answer_hello refuses if this node has a trust. */
 static int first_of_server(struct peer_handshake *handshake, struct peer_link *link)
 {
 	uint8_t first;
@@ -214,7 +215,8 @@ static int hello(struct peer_handshake *handshake, struct peer_link *link)
 	return serves ? answer_hello(handshake, link) : take_answer(handshake, link);
 }
 
-/* Closing a socket with unread bytes would reset the connection, and lose the last message. */
+/* Ends sending, and discards received bytes, so that the peer can read the last message. Closing a
+ * socket with unread bytes would reset the connection, and lose this message. */
 static void let_it_read(const struct peer_link *link)
 {
 	uint8_t bytes[4096];

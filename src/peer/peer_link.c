@@ -250,7 +250,8 @@ bool peer_link_has_more(const struct peer_link *link)
 	return link->tls && SSL_has_pending(link->tls);
 }
 
-/* If the kernel encrypts, TLS's key can't be changed: the connection ends (ECONNRESET), and the
+/* Changes TLS's key when key_lasts bytes were sent with the old one. If the kernel encrypts, the
+ * key can't be changed: the function returns false with ECONNRESET, the connection ends, and the
  * client connects again with a new key. */
 static bool renew_keys(struct peer_link *link)
 {

@@ -112,5 +112,6 @@ void peer_request_free(struct peer_request *request);
 /* Returns the counters of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
-/* Limits the lines about clients whose handshake is not complete to 20 in 10 seconds. */
+/* Tells whether another line about a client without a complete handshake may be logged: at most 20
+ * lines in 10 seconds. */
 bool peer_server_may_log(struct peer_server *server);

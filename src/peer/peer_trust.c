@@ -19,7 +19,8 @@
 #define SECRET_LEAST 16
 #define KEY_BYTES 32
 #define N_FILES 3
-/* bytes sent with one key: AES-GCM allows 2^24.5 records of up to 2^14 bytes; some are shorter */
+/* bytes sent with one key: AES-GCM allows 2^24.5 records of at most 2^14 bytes, 2^38.5 bytes in
+ * all; the limit is lower because some records are shorter */
 #define KEY_LASTS (UINT64_C(1) << 37)
 
 /* attributes that differ after a file was changed */
@@ -133,7 +134,8 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Client's callback: offers the session made from the secret. A server refuses others. */
+/* Callback of the client: offers the session that is made from the secret. Offers none if the
+ * cipher's digest is not SHA-256, for which the session is made. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -161,12 +163,13 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* A client whose trust is a secret knows no authority, so it accepts no certificate. */
+/* Sets the context's options and callbacks. Certificates are always verified: a client whose trust
+ * is a secret knows no authority, so it accepts no certificate. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);
-	/* A kernel that encrypts (kTLS) also encrypts the bytes after the handshake, which is_plain
-	 * leaves unencrypted. */
+	/* A kernel that encrypts (kTLS) would also encrypt the bytes after the handshake. With
+	 * is_plain these bytes must stay unencrypted, so kTLS is off. */
 	SSL_CTX_set_options(
 		context, SSL_OP_IGNORE_UNEXPECTED_EOF |
 				 (trust->files.is_plain ? 0 : SSL_OP_ENABLE_KTLS));
@@ -242,7 +245,8 @@ static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 	return changed;
 }
 
-/* If changed files can't be used, logs this once, and keeps the old context. */
+/* Reads the certificates again if their files have changed. If they can't be used, logs this once,
+ * and keeps the old context. */
 static void read_again(struct peer_trust *trust)
 {
 	struct stamp stamps[N_FILES];

@@ -55,7 +55,8 @@ struct peer_hello {
 };
 
 void peer_hello_put(const struct peer_hello *hello, uint8_t ret[static PEER_HELLO_BYTES]);
-/* -EPROTO: the hello is malformed, or of another version, of which only ret->version is set. */
+/* Reads a hello. -EPROTO: the hello is malformed, or of another version. A hello of another version
+ * sets only ret->version. */
 must_check int peer_hello_take(const uint8_t bytes[static PEER_HELLO_BYTES],
 	struct peer_hello *ret, const char **ret_why);
 
@@ -81,8 +82,8 @@ must_check int peer_frame_take(
 void peer_frame_want(const struct peer_frame *frame, uint32_t i, uint32_t *ret_request,
 	sample_id *ret_sample);
 
-/* The functions that write return the number of bytes. A fetch frame is a peer_fetch_begin, a
- * peer_fetch_put for each request, and a peer_fetch_end. */
+/* The functions that write return the number of bytes. To write a fetch frame, call
+ * peer_fetch_begin, then peer_fetch_put for each request, then peer_fetch_end. */
 size_t peer_space_put(uint8_t *to, uint32_t number, const struct peer_space *space);
 size_t peer_fetch_begin(uint8_t *to, uint32_t space);
 size_t peer_fetch_put(uint8_t *to, uint32_t request, sample_id sample);

@@ -13,9 +13,10 @@
  */
 
 /*
- * Sets ret_rank[i] to the rank that reads batch->ids[i]. nodes: incarnations (coord.h); all other
- * nodes count as one. home[i]: the home of batch->ids[i], as an index in `nodes`; n_nodes or more:
- * no home. A sample in batch->lacked goes to a rank at its home only if such a rank has room.
+ * Sets ret_rank[i] to the rank that reads batch->ids[i]. nodes: the incarnations (coord.h) of the
+ * possible homes. Ranks on other nodes count as ranks on one more node, which is no home. home[i]:
+ * the home of batch->ids[i], as an index in `nodes`; n_nodes or more: the sample has no home. A
+ * sample in batch->lacked goes to a rank at its home only if such a rank has room.
  * Returns false if there is no memory, or if all ranks are on one node, so that the division makes
  * no difference.
  */

@@ -9,7 +9,8 @@
 
 #define NONE UINT32_MAX
 
-/* count: samples that the node has beyond its quota (`surplus`), or that its ranks lack (`lack`) */
+/* count: in the heap `surplus`, the samples that the node has beyond its quota; in the heap `lack`,
+ * the samples that the node's ranks lack */
 struct imbalance {
 	uint32_t count, node;
 };
@@ -24,7 +25,8 @@ struct node {
 	uint32_t quota; /* samples that the ranks of the node take */
 	uint32_t has;	/* samples of the batch in the node's cache */
 	uint32_t kept;	/* samples in the cache that its ranks have taken so far */
-	/* rank that took a sample last; its successor takes the next; NONE: all ranks are done */
+	/* the rank that took a sample last; the rank after it in the ring takes the next sample.
+	 * NONE: no rank of the node takes more samples. */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };
@@ -34,12 +36,15 @@ struct locality {
 	struct node *nodes;
 	struct heap surplus, lack;
 	struct locality_move *moves;
-	/* [move]: the next move from the same node; samples of the move not assigned yet */
+	/* move_next[m]: the next move from the same node as move m; move_left[m]: the samples of
+	 * move m that are not assigned yet */
 	uint32_t *move_next, *move_left;
-	/* nodes that get samples that no node has; count: number of these samples */
+	/* nodes that get some of the samples that no node has; count: how many of these samples the
+	 * node gets */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* [rank]: the next rank in its node's ring of ranks that take samples; samples left */
+	/* rank_next[r]: the rank after rank r in the ring of ranks of its node that still take
+	 * samples; rank_left[r]: the number of samples that rank r still takes */
 	uint32_t *rank_next;
 	uint32_t *rank_left;
 };
@@ -77,7 +82,8 @@ int locality_new(
 	l->nodes = calloc(n, sizeof(*l->nodes));
 	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
 	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* n moves are enough: after each, one more node has as many samples as its ranks take. */
+	/* There are at most n moves, because after each move one more node has exactly its
+	 * quota. */
 	l->moves = calloc(n, sizeof(*l->moves));
 	l->move_next = calloc(n, sizeof(*l->move_next));
 	l->move_left = calloc(n, sizeof(*l->move_left));
@@ -272,7 +278,8 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* A rank leaves the ring when it takes its last sample. */
+/* Returns the rank of the node that takes the next sample. If this is the rank's last sample,
+ * removes the rank from the ring. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

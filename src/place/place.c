@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* A node, in place->entries by capacity, then hash, whatever the order of the caller's nodes. */
+/* A node. The entries of a table are sorted by capacity, and by hash if capacities are equal. So
+ * their order does not depend on the order of the caller's nodes. */
 struct entry {
 	uint64_t hash;
 	double capacity;
@@ -113,8 +114,9 @@ static uint64_t key_of(uint64_t space, sample_id sample)
 	return rng_mix(space, sample);
 }
 
-/* The smallest score of nodes of equal capacity is that of the largest draw, so only one score, a
- * logarithm, is computed. Sets *i to the first entry with another capacity. */
+/* Returns the node with the smallest score among the nodes of the same capacity as entry *i, which
+ * follow one another. This is the node with the largest draw, so only one score, a logarithm, is
+ * computed. Sets *i to the first entry of another capacity. */
 static struct rank first_of_capacity(const struct place *place, uint64_t key, uint32_t *i)
 {
 	double capacity = place->entries[*i].capacity;

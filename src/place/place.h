@@ -38,8 +38,8 @@ struct place;
 /* Hashes the name of a node, or the bytes that identify a space. */
 uint64_t place_hash(const void *bytes, size_t n);
 
-/* Makes a table of the nodes, in which place_home and place_next find indexes of `nodes`. n may be
- * 0. -EINVAL: a capacity is not positive and finite, two hashes are equal, or n is too large. */
+/* Makes a table of the nodes. place_home and place_next return indexes of the array `nodes`. n may
+ * be 0. -EINVAL: a capacity is not positive and finite, two hashes are equal, or n is too large. */
 must_check int place_new(const struct place_node *nodes, uint32_t n, struct place **ret);
 void place_free(struct place **place);
 
@@ -51,9 +51,9 @@ uint32_t place_home(const struct place *place, uint64_t space, sample_id sample)
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);
 
-/* Returns the home by the two hashes of JOADER (NeurIPS 2022, E.4). The first hash chooses one of
- * all n_nodes nodes of the cluster; if the job does not run there, the second chooses one of its
- * n_job nodes (job_nodes, ascending). So jobs on different nodes may have different homes for one
- * sample. PLACE_NONE: n_job is 0. */
+/* Returns the home that the two hashes of JOADER (NeurIPS 2022, E.4) choose. The first hash chooses
+ * one of the n_nodes nodes of the cluster. If the job does not run on this node, the second hash
+ * chooses one of the n_job nodes of the job (job_nodes, ascending). So a sample may have different
+ * homes for jobs on different nodes. PLACE_NONE: n_job is 0. */
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample);

@@ -96,7 +96,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* If the daemon can't open the file, adds its size and mtime instead of its content. */
+/* Adds the content of the file to the hash or, if the daemon can't open the file, its size and
+ * mtime. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 
-/* A seccomp filter that refuses all sockets except AF_UNIX, and io_uring, which could create
- * sockets without passing the filter. It kills a process that uses the system calls of another
- * architecture, whose numbers differ, so that the filter could not check them. */
+/* A seccomp filter that refuses all sockets except AF_UNIX. It also refuses io_uring, which could
+ * create sockets without passing the filter. System calls of another architecture have other
+ * numbers, which the filter does not know, so a process that uses them is killed. */
 
 #if defined(__x86_64__)
 #define OUR_ARCH AUDIT_ARCH_X86_64

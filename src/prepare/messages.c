@@ -37,7 +37,8 @@ struct exchange {
 	struct iovec unsent[3];
 	int n_unsent;
 	uint8_t buffer[LINE_BYTES + ARRAY_MOST_HEAD];
-	size_t have, used; /* bytes in the buffer; bytes of these that are parsed */
+	/* have: number of bytes in the buffer. used: number of these bytes that are parsed */
+	size_t have, used;
 	char *message;
 };
 
@@ -109,7 +110,8 @@ static int is_silent(const struct exchange *exchange)
 	return -ETIMEDOUT;
 }
 
-/* Drops the unsent bytes if the process has closed its input: it may already have answered. */
+/* Sends as many bytes as the process takes now. If the process has closed its input, drops the
+ * unsent bytes: this is no error, because the process may already have answered. */
 static void send_some(struct exchange *exchange)
 {
 	ssize_t n = writev(exchange->process->in, exchange->unsent, exchange->n_unsent);
@@ -127,7 +129,8 @@ static void send_some(struct exchange *exchange)
 	}
 }
 
-/* Waits until the process writes or ends. Meanwhile sends, and reads the standard error. */
+/* Waits until the process has written an answer's next bytes, or has ended. Meanwhile sends the
+ * unsent bytes, and reads the standard error of the process. */
 static int await_answer(struct exchange *exchange)
 {
 	struct process *process = exchange->process;
@@ -230,7 +233,8 @@ static int receive_refusal(struct exchange *exchange, uint64_t bytes)
 	return -EBADMSG;
 }
 
-/* exchange->used becomes the offset of the byte after the NumPy header. */
+/* Receives and checks the NumPy header of an array. Sets exchange->used to the offset of the byte
+ * after the header. */
 static int receive_head(
 	struct exchange *exchange, const struct array_type *type, uint64_t bytes)
 {

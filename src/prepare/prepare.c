@@ -269,7 +269,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Starts a process if the slot has none. Returns -EBADMSG if the program refused the sample. */
+/* Has the slot's process prepare the sample, and starts a process if the slot has none. Returns
+ * -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

@@ -200,7 +200,8 @@ void process_kill(const struct process *process)
 	kill(process->pid, SIGKILL);
 }
 
-/* Waits at most END_MS: a process that waits for a device ends only after the device's answer. */
+/* Kills the process, and waits until it has ended, but at most END_MS: a process that waits for a
+ * device ends only after the device's answer. */
 void process_end(struct process *process)
 {
 	struct pollfd ended = {.fd = process->pidfd, .events = POLLIN};

@@ -12,9 +12,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The `path` of each job ([view]) is a link below data/ whose parents are directories. So a job's
- * path can neither equal another job's path nor lie below it. */
-
+/* Tells whether `path` equals `link` or lies below it. The `path` of each job ([view]) becomes a
+ * link below data/, and its parents become directories. So the path of a job must neither equal the
+ * path of another job nor lie below it. */
 static bool leads_through(const char *path, const char *link)
 {
 	size_t n = strlen(link);
@@ -150,13 +150,14 @@ int admit_batch(const struct edition *edition, config_report *report, void *cont
 struct kept {
 	const struct edition *edition;
 	sample_id sample;
-	/* mode: of `sample`; first, second: of the two files of the edition's first sample */
+	/* mode: pixel mode of `sample`. first, second: pixel modes of the two files that the
+	 * edition's first sample has */
 	enum pixel_mode mode, first, second;
 	/* NULL: the job allows `mode`; otherwise the allowed modes, for a message */
 	const char *allowed;
 };
 
-/* A sample's preparation and format, of the matching [tensor NAME], otherwise of [tensor]. */
+/* How a sample is prepared: by the section [tensor NAME] that selects it, otherwise by [tensor]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;

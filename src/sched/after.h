@@ -23,7 +23,8 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
-	/* the job whose journal has to be written; the caller or a handle in `finished` holds it */
+	/* the job whose journal has to be written; the caller, or a handle in `finished`, has a
+	 * reference to the job */
 	struct sched_job *flush;
 	struct handle_queue finished; /* opens to be answered */
 	struct handle_queue look_ups; /* opens to be looked up in saved orders */
@@ -42,7 +43,7 @@ struct aftermath {
 };
 
 void aftermath_init(struct aftermath *aftermath);
-/* sched->cache must be set before. */
+/* Sets sched->section. The caller has set sched->cache before. */
 void phases_init(struct sched *sched);
 void sched_after(struct sched *sched);
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);

@@ -11,8 +11,8 @@ static enum epoch_state state_of(struct sched_job *job, uint32_t epoch)
 	return epochs_state(job->is.epochs, epoch);
 }
 
-/* Returns the position's sample; SAMPLE_NONE: the engine does not know it. *ret_saved: the epoch
- * whose saved order has the sample; SCHED_CURRENT: no saved order has it. */
+/* Returns the position's sample; SAMPLE_NONE: the engine does not know the sample. *ret_saved: the
+ * epoch, if only its saved order has the sample; otherwise SCHED_CURRENT. */
 static sample_id bound(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret_saved)
 {
@@ -60,7 +60,8 @@ bool sched_has_order(struct sched_job *job, uint32_t epoch)
 	       (state == EPOCH_LIVE && epochs_order(job->is.epochs, epoch).bound > 0);
 }
 
-/* Returns false if the epoch is not in memory: there may be a saved order. */
+/* Copies up to n bindings, from the k-th on, of an epoch in memory. Returns false if the epoch is
+ * not in memory; it may have a saved order. */
 static bool copy_bindings(struct sched_job *job, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {

@@ -55,7 +55,8 @@ static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order 
 	return true;
 }
 
-/* Returns the first epoch whose records the journal must keep. */
+/* Tells the engine that the order of the epoch was saved. Returns the first epoch whose records the
+ * journal must keep. */
 static uint32_t tell_saved(struct sched_job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
@@ -77,7 +78,8 @@ static void free_dead(struct sched_job *job)
 		epoch_reaped_free(epoch);
 }
 
-/* A disk may stay full for hours, and each try to save an order may write megabytes. */
+/* The longest pause between two tries to save an order. A disk may stay full for hours, and each
+ * try may write megabytes, so the pauses grow. */
 #define MAX_SAVE_PAUSE_S 64
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
@@ -192,7 +194,8 @@ static struct sched_job *next_job_locked(struct sched *sched)
 	return job;
 }
 
-/* Ends the clerk's work for the job, unless there is new work: then returns false. */
+/* Returns false if the job has new work for the clerk. Otherwise notes that the clerk has done all
+ * work for the job, and returns true. */
 static bool leave(struct sched_job *job)
 {
 	uint32_t epoch, bound;

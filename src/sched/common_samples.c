@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Samples of one dataset that exactly the jobs in the bits of `jobs` read with one preparation. */
+/* Samples of one dataset that the same jobs read with one preparation: the jobs whose bits are set
+ * in `jobs`, and no other job. */
 struct region {
 	const struct space *space;
 	roaring_bitmap_t *samples;
@@ -42,8 +43,9 @@ static int add_region(struct regions *regions, const struct space *space,
 	return 0;
 }
 
-/* Divides the regions of the part's space into the job's samples and the others, and adds a region
- * for the rest of the job's samples. job: the job's bit */
+/* Adds a job to the regions; `job` is its bit. Moves the job's samples out of each region of the
+ * part's space to a new region, whose set of jobs also has this job. Then adds a region for the
+ * samples that were in no region. */
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;

@@ -190,8 +190,9 @@ static struct sched_source *free_place_locked(struct sched *sched)
 		       : NULL;
 }
 
-/* Moves *made to a free entry of the array, *ret; ret may be NULL. If made->removed is true, the
- * source is not found by its name, and the caller counts as its only job. */
+/* Moves *made to a free entry of the array of sources. *ret: this entry; ret may be NULL. If
+ * made->removed is true, the source can't be found by its name, and the caller counts as its only
+ * job. */
 static int place_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	struct sched_source **ret)
 {
@@ -256,7 +257,8 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Finds a removed source of the dataset's edition, or NULL. Counts the caller as its job. */
+/* Returns the removed source that has the same edition of the dataset; NULL: there is none. Counts
+ * the caller as a job of this source, so that it is not freed. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {
@@ -307,7 +309,8 @@ struct sched_source *source_taken_locked(const struct sched *sched, const char *
 	return source;
 }
 
-/* A sample id must mean the same file in both sources: the new one gets the quarantined samples. */
+/* Replaces the taken source. The quarantined samples of the old source become those of the new one,
+ * so each sample id must mean the same file in both. */
 static int replace_locked(struct sched *sched, struct sched_source *made, uint64_t device,
 	struct sched_source **ret)
 {

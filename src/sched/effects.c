@@ -35,9 +35,10 @@ static void note_bound_locked(
 	draw_bound_locked(job, record->epoch, aftermath);
 }
 
-/* A reader is answered only when the journal's file has the position's binding, or the choice of
- * the epoch. The record of a consumed position is written when the position is released. Other
- * records are written with the next such record, or within a second. */
+/* Passes the record to the journal. Before a reader is answered, the journal's file must have the
+ * binding of the position, or the choice of the epoch; for these records aftermath->flush is set to
+ * the job. The release of a file also writes the journal, with the record of the consumed position.
+ * Other records wait for such a write, at most a second. */
 static void record_locked(
 	struct sched_job *job, const struct record *record, struct aftermath *aftermath)
 {
@@ -109,8 +110,8 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* The pins of drawn samples are removed at once; later, in steps, the cache stops counting the
- * other samples as needed. */
+/* Ends the epoch's stream. Removes the pins of the stream's drawn samples at once. The other
+ * samples count as needed until streams_let_go has told the cache, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

@@ -46,8 +46,9 @@ static bool are_of_job(const struct sched_job *job, const sample_id *ids, uint32
 	return true;
 }
 
-/* Binds and consumes those of the epoch's first feed->had samples (readers have got these from
- * another daemon) that are not bound here yet. No tensors are prepared for them. */
+/* Binds samples, and counts them as consumed, until the epoch has feed->had bindings. Readers have
+ * already got the epoch's first feed->had samples from another daemon, so no tensors are prepared
+ * for these. */
 static int take_had_locked(
 	struct sched_job *job, struct feed *feed, struct aftermath *aftermath)
 {
@@ -73,8 +74,9 @@ static int take_had_locked(
 
 #define HAD_AT_ONCE 256
 
-/* Consumes up to HAD_AT_ONCE bound positions, from the k-th binding on, that another daemon has
- * served. Returns the next k. */
+/* Consumes the positions of up to HAD_AT_ONCE bindings, from the k-th on. Stops at the feed->had-th
+ * binding, because another daemon has served only the bindings before it. Returns the k of the next
+ * call. */
 static uint32_t consume_had_locked(
 	struct sched_job *job, struct feed *feed, uint32_t k, struct aftermath *aftermath)
 {
@@ -91,8 +93,9 @@ static uint32_t consume_had_locked(
 	return k;
 }
 
-/* Continues an epoch whose first `consumed` samples readers have got from another daemon. *k: the
- * binding at which to go on, 0 in the first call. -EINPROGRESS: call again. */
+/* Continues an epoch of which readers have got the first `consumed` samples from another daemon.
+ * The k in *k must be 0 in the first call. -EINPROGRESS: some positions were consumed, *k has
+ * grown, and the caller has to call again. */
 static int go_on_locked(struct sched_job *job, uint32_t epoch, uint32_t consumed,
 	uint32_t *k, struct aftermath *aftermath)
 {
@@ -233,8 +236,9 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 	*ret = (struct sched_feed_state){.started = place.started, .newest = newest};
 	if (place.drains)
 		tell_locked(job, place.draining.epoch, ret);
-	/* The coordinator draws few samples beyond the consumed ones. So it needs the progress of
-	 * the draining epoch until all samples of that epoch are consumed. */
+	/* The coordinator draws few samples beyond the consumed ones, so it must know how far the
+	 * rank is. *ret tells the progress in the draining epoch until all samples of that epoch
+	 * are consumed, afterwards the progress in the newest epoch. */
 	if (place.started &&
 		(!place.drains || ret->consumed == job->is.now->set.positions))
 		tell_locked(job, newest, ret);

@@ -59,7 +59,8 @@ bool fetch_is_due_locked(void *context, const struct wanted *wanted)
 		       preparation, (sample_id)wanted->key.sample);
 }
 
-/* Describes the second image of a pair; the other daemon sends one image after the other. */
+/* Sets the shape and the offset of a pair's second image. The bytes that the other daemon sends are
+ * the first image and then the second one. */
 static void set_second(const struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;
@@ -95,7 +96,8 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* Copies the tensor to a file for the kernel, as if it was prepared here. */
+/* Returns the tensor in a file that the kernel can read, if wanted->in_file is true and the file
+ * can be made; otherwise returns the tensor itself. */
 static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;

@@ -14,8 +14,9 @@ static bool has_space(const struct sched_job *job, const struct space *space)
 	return false;
 }
 
-/* Files of tensors begin with the head of the first job that can read them through the kernel. If
- * there is no such job, the tensors are not copied to files. */
+/* Chooses the head with which the files of the space's tensors begin. It is the head of the first
+ * job that can read the files through the kernel. If there is no such job, the tensors are not
+ * copied to files. */
 static void choose_head_locked(struct space *space)
 {
 	const struct sched *sched = sched_of_source(space->source);

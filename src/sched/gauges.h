@@ -42,7 +42,7 @@ struct sched_storage {
 	const char *root;    /* root directory or URL of a dataset on this storage */
 	unsigned reads;	     /* reads in flight */
 	unsigned most_reads; /* limit of reads in flight; more seem to be no faster */
-	/* how long the storage has not answered: since the oldest read began; 0: it answers */
+	/* time since the oldest read began, if the storage does not answer; 0: it answers */
 	uint64_t silent_ns;
 	uint64_t ended, bytes; /* completed reads (also from a tier), and their bytes */
 	uint64_t latency_ns;   /* mean duration of recent reads */
@@ -56,7 +56,8 @@ struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
 	/* a reader waited all the time, so the job may need more than `demand` */
 	bool at_least;
-	/* parts (0 to 1) of all decoders' time: that the job could use, and that it gets */
+	/* Parts (0 to 1) of the time of all decoders. wanted_part: what the job could use.
+	 * granted_part: what the job gets. */
 	double wanted_part, granted_part;
 	double waiting; /* part of the last second during which a reader waited */
 };
@@ -68,8 +69,10 @@ const char *sched_wait_cause(enum wait_cause cause);
 /* A process that has read files of a job. */
 struct sched_program {
 	long id; /* process id in /proc; 0: this entry and the later ones are empty */
-	uint64_t number; /* in the job's engine: `rank` of struct reader */
-	uint64_t script; /* in the job's engine: `script` of struct reader */
+	/* number of the process in the job's engine (struct reader, `rank`) */
+	uint64_t number;
+	/* number of the process's script in the job's engine (struct reader, `script`) */
+	uint64_t script;
 };
 /* Tells whether the process lives. The scheduler holds no lock when it calls this. */
 typedef bool sched_lives(const struct sched_program *program);
@@ -92,14 +95,16 @@ struct sched_job_status {
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* how long readers have waited for each cause since the job was added; simultaneous waits
-	 * count once. WAIT_FILE_SYSTEM: the sum of the times of all answers */
+	/* How long readers have waited for each cause since the job was added; simultaneous waits
+	 * count once. The element WAIT_FILE_SYSTEM is another sum: the times to answer all
+	 * opens. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
-	/* from the latest epoch's first open until its last sample or, while it runs, until now */
+	/* Duration of the latest epoch, from its first open on: until now if a reader waits for a
+	 * tensor, otherwise until the last sample was consumed. */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
-	/* sample_bytes: mean size of a tensor; all_bytes: size of all tensors */
+	/* sample_bytes: mean size of a tensor. all_bytes: size of all tensors together */
 	uint64_t sample_bytes, all_bytes;
 	double rate; /* samples consumed per second, in the last seconds */
 	struct sched_job_share share;
@@ -125,7 +130,8 @@ double sched_seconds_left(const struct sched_job_status *status);
 const char *sched_job_state(
 	const struct job_config *config, const struct sched_job_status *status);
 
-/* *ret_directory: the dataset's directory in the tier. Returns false if it has no tier. */
+/* Describes the tier of the dataset. *ret_directory: the directory that the dataset has in the
+ * tier. Returns false if the dataset has no tier. */
 bool sched_tier(struct sched *sched, const struct dataset *dataset,
 	struct tier_status *ret, const char **ret_directory);
 

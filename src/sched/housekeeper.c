@@ -27,7 +27,8 @@ static void look_after_jobs(struct sched *sched)
 	sched_unlock(sched, &aftermath);
 }
 
-/* Called once a second: decisions are on disk within about a second. */
+/* Writes the job's decisions to the disk. The housekeeper calls this once a second, so a power
+ * failure loses only the decisions of about the last second. */
 static void sync_journal(struct sched_job *job)
 {
 	journal_flush(job->is.journal);

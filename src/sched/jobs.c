@@ -20,7 +20,8 @@
 
 #define MAX_JOB_ID ((1u << 14) - 1) /* An inode number has 14 bits for the job's id. */
 
-/* Counts the caller as a job of the source, so that the source is not freed. */
+/* Returns the source of this name, or NULL. Counts the caller as a job of the source, so that the
+ * source is not freed. */
 static struct source *find_source(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -164,7 +165,8 @@ static int try_install(struct part *part, struct sampler_joining *joining)
 	return 0;
 }
 
-/* Joining a sampler takes long with millions of samples. So the joining is prepared without the
+/* Adds the job to its samplers, and then makes the job known to other threads (try_install).
+ * Joining a sampler takes long with millions of samples. So the joining is prepared without the
  * lock, and prepared again if another job was added meanwhile. */
 static int install(struct sched_job *job)
 {
@@ -302,7 +304,8 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	shares_leave_locked(job);
 }
 
-/* Ends the job, and waits for the clerk. The caller gives the reference back. NULL: no such job */
+/* Ends the job, and waits until the clerk has done its work for the job. Returns a reference, which
+ * the caller gives back; NULL: no such job. */
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;

@@ -103,8 +103,8 @@ const struct job_config *sched_job_config(const struct sched_job *job);
  * sched_edition_put; this must come before sched_job_put. SCHED_CURRENT: the edition that a script
  * would read if it began now. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Differs from sched_edition only for SCHED_CURRENT: returns the largest edition to which files of
- * current/ may belong now. */
+/* Returns what sched_edition returns, except for SCHED_CURRENT: then returns the largest edition to
+ * which files of current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)

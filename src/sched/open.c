@@ -91,8 +91,8 @@ static bool is_ready(const struct sched_handle *handle)
 					   CACHE_READY);
 }
 
-/* Gives back the handle's pin and position, which can be opened again unless `read`: then the file
- * was read, or the sample is bad, and the position is consumed. */
+/* Gives back the handle's pin and its position. read: the file was read, or the sample is bad, so
+ * the position is consumed. Otherwise the position can be opened again. */
 static void give_back_locked(
 	struct sched_handle *handle, bool read, struct aftermath *aftermath)
 {
@@ -148,7 +148,8 @@ static void give_tensor_locked(struct sched_handle *handle)
 	stats_add(STAT_SERVED, 1);
 }
 
-/* Consumes the position of a bad sample: the reader gets an error, so no release follows. */
+/* If the sample is bad, consumes the position, too: the reader gets an error, so no release
+ * follows. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath)
 {
@@ -175,7 +176,8 @@ void handle_give_up_locked(
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	struct sched *sched = handle->job->sched;
-	/* A look-up that has not begun is in the pool's queue, never among the delayed work. */
+	/* A look-up that no worker has begun is in the pool's queue. It is never delayed work, so
+	 * sched_take_back is not needed. */
 	if (handle->looks_up && sched->pool &&
 		load_pool_take_back(sched->pool, &handle->look_up))
 		handle->looks_up = false;
@@ -232,8 +234,9 @@ void handle_answered_locked(struct sched_handle *handle, struct aftermath *after
 		go_on_locked(handle, aftermath);
 }
 
-/* Lets the engine choose another epoch for an open of current/, whose first epoch is over. Returns
- * false if the open is not of current/, was already asked again, or was given up. */
+/* Lets the engine choose another epoch for an open of current/, because the epoch that it chose
+ * first is over. Returns false if the open is not of current/, if the engine has already chosen
+ * twice, or if the open was given up. */
 static bool ask_again_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -322,7 +325,8 @@ int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermat
 	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
 }
 
-/* Returns 0 if the handle is finished, or has to wait (HANDLE_PARKING). */
+/* Asks the job's engine for the position's sample. Returns 0 if the open is finished, or if it has
+ * to wait (HANDLE_PARKING). */
 static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;
@@ -370,7 +374,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 		park(handle);
 }
 
-/* Finds the reader's script if all readers at one time belong to one (`script = one`). */
+/* Chooses the script to which the reader belongs, for a job with `script = one`. Such a job is read
+ * by one script at a time, even if the processes of this script seem unrelated. */
 static void join_script_locked(struct sched_handle *handle)
 {
 	struct sched_reader *reader = &handle->callbacks.reader;
@@ -450,8 +455,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* read: the file was read. The journal has the record of a consumed position before the kernel
- * hears of the close. A job with layout = mirror consumes nothing; its reads are counted here. */
+/* Ends an open. read: the file was read. The journal's file gets the record of a consumed position
+ * before the kernel hears that the file was closed. Positions of a job with layout = mirror are
+ * never consumed, so their reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

@@ -27,7 +27,8 @@ static const struct part *find_prepared_locked(
 	return NULL;
 }
 
-/* Returns 0 if the handle is finished, or has to wait (HANDLE_PARKING). */
+/* Attaches the handle to the sample. Returns 0 if the open is finished, or if it has to wait
+ * (HANDLE_PARKING). -EAGAIN: the sample is being fetched from another daemon. */
 static int ask_sample_locked(struct sched_handle *handle, const struct part *part,
 	sample_id sample, struct aftermath *aftermath)
 {
@@ -49,8 +50,9 @@ static int ask_sample_locked(struct sched_handle *handle, const struct part *par
 }
 
 /* Notes that another daemon asks for a sample. Returns false if the cache is full and lacks the
- * sample, and only the asking training needs it: the other daemon can as well prepare it, which
- * saves the transfer. Always returns true for a dataset with a tier, which may have the sample. */
+ * sample, and only the asking training needs it. Then the other daemon prepares the sample itself,
+ * which saves the transfer. Always returns true for a dataset with a tier, because the tier may
+ * have the sample. */
 static bool is_given_locked(
 	const struct space *space, sample_id sample, struct aftermath *aftermath)
 {

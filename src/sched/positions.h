@@ -16,15 +16,17 @@ struct sched_handle; /* an open position: holds its tensor */
 
 struct dataset;
 
-/* The epoch of files in current/: at an open, the job's engine chooses it (epoch/current.c). The
- * last epoch can be read again and again. layout = mirror: all epochs, including this one, hold the
- * same samples in dataset order. Any position may be opened; nothing is bound or consumed. */
+/* Stands for the epoch of a file in current/, which the job's engine chooses at the open
+ * (epoch/current.c). The last epoch can be read again and again. If layout = mirror, all epochs and
+ * current/ hold the same samples, in the order of the dataset; any position may be opened, and
+ * nothing is bound or consumed. */
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {
 	/* 0, -EIO, -ENOMEM, -EINTR (reader interrupted), -ENODEV (job removed, shutdown) ... */
 	int status;
-	/* the sample is bad, its position consumed; after other errors it can be opened again */
+	/* the sample is bad, and its position is consumed; after an error without `bad` the
+	 * position can be opened again */
 	bool bad;
 	struct sched_handle *handle; /* NULL unless status is 0 */
 };
@@ -90,7 +92,8 @@ bool sched_bound_is_saved(struct sched_job *job, uint32_t epoch, uint32_t positi
 
 /* Returns how many ns the open waited for its tensor. */
 uint64_t sched_handle_waited(const struct sched_handle *handle);
-/* Adds the time to answer an open, without the wait (sched_handle_waited). Takes no lock. */
+/* Adds the duration of an open's answer, without the wait for its tensor (sched_handle_waited), to
+ * the job's total. Takes no lock. */
 void sched_job_took(struct sched_job *job, uint64_t ns);
 
 const struct tensor *sched_handle_tensor(const struct sched_handle *handle);
@@ -101,8 +104,8 @@ void sched_release(struct sched_handle *handle);
 /* Gives back a handle whose file was not read: the position is not consumed. */
 void sched_undo(struct sched_handle *handle);
 
-/* Consumes n positions that readers had opened through an earlier daemon and have released now.
- * Ignores positions that are not bound, or already consumed. */
+/* Consumes n positions, from `position` on, that readers had opened through an earlier daemon and
+ * have released now. Ignores positions that are not bound, or already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
 /* Finds the position's label if it does not depend on the sample (order = sequential, layout =

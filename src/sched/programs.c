@@ -68,10 +68,10 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* A job with `script = one` numbers its scripts with ascending even numbers; scripts that are
- * recognized by their processes have odd numbers. A process belongs to the last script if it has
- * read for this script, or if another process of the script lives. Otherwise it begins a new
- * script, as does the first process that reads from this daemon, which knows no earlier script. */
+/* Scripts that are recognized by their processes have odd numbers. A job with `script = one`
+ * numbers its scripts itself: 2, 4, 6 and so on. A process belongs to the last script if it has
+ * already read for this script, or if another process of the script lives. Otherwise it begins a
+ * new script. Before any process has read from this daemon, no process counts as living. */
 
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)

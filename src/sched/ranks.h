@@ -77,8 +77,8 @@ void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 void sched_feed_lend(struct sched_job *job, bool lent);
 
 /* Notes why the training's next epoch does not begin, for sched_job_status; "": nothing holds it
- * back. here: the cause is this rank, whose scripts may still read the previous epoch, which then
- * ends as soon as no script reads it. */
+ * back. here: other ranks wait because scripts of this rank may still read the previous epoch. The
+ * job then ends the previous epoch as soon as no script reads it. */
 void sched_feed_waits(struct sched_job *job, const char *why, bool here);
 
 /* Copies up to n received samples, bound or not, from index `base` on. Returns their number. */

@@ -32,7 +32,7 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	/* the next edition of each job; NULL when the job uses this edition */
+	/* the next edition of each job; NULL after the job has begun to use this edition */
 	struct edition **editions;
 	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
@@ -71,7 +71,8 @@ static int refuse(const struct moving *moving, const struct sched_job *job,
 	return -EINVAL;
 }
 
-/* The next edition must exist, because only this edition tells which samples the job selects. */
+/* Checks whether the job can use the next edition. This check needs the edition itself, because
+ * only the edition tells which samples the job selects. */
 static int check(const struct moving *moving, const struct edition *next)
 {
 	struct sched_job *job = sched_job_of(next->job);

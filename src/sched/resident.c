@@ -35,8 +35,9 @@ static void add_locked(
 			roaring_bitmap_add(ids, id);
 }
 
-/* Adds to `ids` the samples of source `number` that are cached or loading, if it is of the dataset.
- * Looks at AT_ONCE samples, from `from` on. Returns the next sample; 0: all were looked at. */
+/* Adds to `ids` the samples of source `number` that are cached or loading, if the source belongs to
+ * the dataset. Looks only at AT_ONCE samples, from `from` on. Returns the sample at which to go on;
+ * 0: all were looked at. */
 static sample_id add_some(struct sched *sched, size_t number, const char *dataset,
 	sample_id from, roaring_bitmap_t *ids)
 {
@@ -61,8 +62,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
 			;
 }
 
-/* Adds to `ids` those of AT_ONCE samples of the strand, from `from` on, that the cache lacks.
- * Returns the next sample; 0: all were looked at. */
+/* Looks at AT_ONCE samples of the strand, from `from` on, and adds to `ids` those that the cache
+ * lacks. Returns the sample at which to go on; 0: all were looked at. */
 static sample_id add_lacked_locked(
 	const struct strand *strand, sample_id from, roaring_bitmap_t *ids)
 {

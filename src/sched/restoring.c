@@ -10,13 +10,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The clerk restores and exports jobs, so that no other thread makes streams or saves orders of the
- * job meanwhile: restore_check; epochs_hold: opens wait; restore_make: makes the restored epochs,
- * and saves their orders; epochs_restored: opens continue. */
+/* The clerk restores and exports jobs, so no other thread makes streams or saves orders of the job
+ * meanwhile. The steps of a restore:
+ *
+ *   restore_check
+ *   epochs_hold      from now on opens wait
+ *   restore_make     makes the restored epochs, and saves their orders
+ *   epochs_restored  opens continue */
 
 struct clerk_restore {
 	struct restoring to;
-	/* an export: the job stays where it is, orders are saved, `to.from` gets the checkpoint */
+	/* An export, not a restore: the job stays where it is, its orders are saved, and *to.from
+	 * becomes a checkpoint. */
 	bool export;
 	int err;
 };

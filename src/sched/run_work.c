@@ -5,7 +5,8 @@
 #include "sched/sched.h"
 #include "sched/sched_internal.h"
 
-/* Delayed work goes to the workers when the delay is over, or when the scheduler stops. */
+/* sched_run_later puts work into sched->postponed. The housekeeper passes this work to the workers
+ * when it is due, or when the scheduler stops. */
 
 void sched_run(struct sched *sched, struct load_work *work)
 {

@@ -38,7 +38,8 @@ must_check int sched_new(const struct daemon_config *config, struct dataset **da
 void sched_stop(struct sched *sched);
 void sched_free(struct sched **sched);
 
-/* Tells whether the job's files consist of *ret, such as a PPM header, and a tensor's bytes. */
+/* Tells whether each file of the job consists of a head, such as a PPM header, and a tensor's
+ * bytes. If so, sets *ret to this head. */
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
 /* Makes the scheduler keep tensors in files, from which the kernel can answer readers (backing.h):
@@ -47,7 +48,8 @@ typedef bool sched_head_of(const struct job_config *config, struct file_head *re
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Has a worker do work that takes long; a decoder or runner thread (load.h) does it at once. */
+/* Has a thread of the pool do work that takes long (load_pool_run). If the caller is itself a
+ * decoder or a runner, and work->waits is false, the work is done before this function returns. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);

@@ -49,10 +49,11 @@ struct tier_asked;
 
 /* The state of a job with bad_sample = skip. The pointers of other jobs are NULL. */
 struct skipping {
-	roaring_bitmap_t *bad;	   /* the bad samples, which later epochs leave out */
-	roaring_bitmap_t *damaged; /* samples of `bad`, bad until their files change */
-	roaring_bitmap_t *told;	   /* logged bad samples; only for the clerk thread */
-	bool found;		   /* the clerk has to handle new samples of `bad` */
+	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
+	/* the samples of `bad` that stay bad until their files change */
+	roaring_bitmap_t *damaged;
+	roaring_bitmap_t *told; /* logged bad samples; only for the clerk thread */
+	bool found;		/* the clerk has to handle new samples of `bad` */
 	/* positions that the next epoch leaves out (skip_plan.c); NULL: none */
 	struct skip_plan *plan;
 };
@@ -75,7 +76,8 @@ struct sched_job {
 	/* the restore or export that the clerk thread has to do, or NULL */
 	struct clerk_restore *restoring;
 	bool clerk_wanted; /* queued for the clerk, or the clerk works for the job */
-	/* seconds between two tries to save an epoch's order, and until the next try */
+	/* save_pause: seconds between two tries to save an epoch's order. save_in: seconds until
+	 * the next try */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* opens that wait, the oldest first */
 	struct share_job share;
@@ -154,7 +156,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* number of evictions at the last advice (cache_advice.c), and the time of this advice */
+	/* evictions_told: number of evictions at the last advice (cache_advice.c). told_ns: time of
+	 * this advice */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* waiting opens, by ticket */
 	uint64_t next_ticket;
@@ -217,8 +220,8 @@ void programs_look(struct sched *sched);
 /* Returns why the job can't move to a new scan of its dataset; NULL: it can. */
 const char *move_obstacle(const struct job_config *config);
 
-/* Makes the job's engine, and opens the editions of files in the job's directory. The job must have
- * only its present edition. */
+/* Makes the job's engine. If files in the job's directory belong to earlier editions, opens these
+ * editions first. The job must have only its present edition. */
 must_check int job_restore_editions(struct sched_job *job);
 
 /* Does the restore or the export that a caller waits for, if any. For the clerk thread. */
@@ -231,8 +234,8 @@ must_check int job_import(struct sched_job *job, const struct adding *adding);
  * kernel, and with which head. Jobs whose files have another head read them through the daemon. */
 void edition_choose_heads_locked(const struct edition *edition);
 
-/* Counts a second of the pause (save_in) after an order could not be saved. When the pause is over,
- * has the clerk try again. */
+/* Called once a second. If an order could not be saved, counts down the seconds until the next try
+ * (save_in), and at the end has the clerk try again. */
 void clerk_second_locked(struct sched_job *job);
 void *sched_clerk(void *sched);
 void *sched_keep_house(void *sched);

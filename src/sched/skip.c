@@ -13,8 +13,9 @@
 
 #define STEP_SAMPLES 64
 
-/* Tells whether samples can still be left out: the epoch's stream is being made, and no position is
- * bound, except to `done` bad samples, or to the sample of the previous epoch. */
+/* Tells whether samples can still be left out of the epoch: its stream is being made, and no reader
+ * has bound a position. Two kinds of positions may be bound: `done` positions of samples that were
+ * left out, and files that keep the sample of the previous epoch. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);

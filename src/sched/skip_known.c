@@ -98,7 +98,8 @@ void skip_found_locked(const struct space *space, sample_id sample, bool damaged
 	}
 }
 
-/* Copies the sets; the caller frees the copies. Returns false if `bad` has no new samples. */
+/* Copies the sets skips.bad and skips.damaged; the caller frees the copies. Returns false if no bad
+ * sample was found since the last call. */
 static bool take_found(
 	struct sched_job *job, roaring_bitmap_t **ret_bad, roaring_bitmap_t **ret_damaged)
 {

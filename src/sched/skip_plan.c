@@ -8,9 +8,10 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Each bad sample gets a position that is left out: its own if positions have fixed samples, one of
- * the last with its label if they have fixed labels, otherwise one of the epoch's last. Listings do
- * not show these positions, which count as read. So all other files keep their names. */
+/* Chooses a position to leave out for each bad sample. If positions have fixed samples, it is the
+ * sample's own position. If positions have fixed labels, it is one of the last positions of the
+ * sample's label. Otherwise it is one of the epoch's last positions. Listings do not show the
+ * positions that are left out, and these count as read. So all other files keep their names. */
 
 void skip_plan_free(struct skip_plan *plan)
 {
@@ -65,8 +66,9 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	auto_free uint32_t *next = calloc(n + 1, sizeof(*next));
 	if (!first || !next)
 		return -ENOMEM;
-	/* A list of bad samples for each label: first[label] is the first entry, next[i] the entry
-	 * after i, and 0 ends a list. The sample of entry i is ids[i - 1]. */
+	/* The bad samples of each label form a list. Entry i, from 1 on, stands for the i-th
+	 * element of `ids`. first[label] is the first entry of a list, next[i] is the entry after
+	 * i, and 0 ends a list. */
 	for (uint32_t i = n; i > 0; i--) {
 		uint32_t label = dataset_label(dataset, ids[i - 1]);
 		next[i] = first[label];

@@ -20,7 +20,8 @@
 /* Each bad sample gets a position that epochs leave out. */
 struct skip_plan {
 	uint32_t n;
-	/* position[i] is left out instead of sample[i], a bad sample */
+	/* An epoch binds the bad sample sample[i] to position[i], and shows no file for this
+	 * position. */
 	uint32_t *position;
 	sample_id *sample;
 	roaring_bitmap_t *positions; /* the set of `position` */

@@ -53,7 +53,8 @@ char *sched_datasets_that_stay(const struct daemon_config *daemon)
 	if (!out)
 		return NULL;
 	fputc('\n', out);
-	/* All nodes of a group must have the same samples, so none of its jobs can move. */
+	/* All nodes of a group must have the same samples, so none of the node's jobs can move to a
+	 * later scan. */
 	bool group = daemon->cluster.engine || daemon->cluster.listen;
 	for (size_t i = 0; group && i < daemon->n_datasets; i++)
 		fprintf(out, "%s\n", daemon->datasets[i].name);

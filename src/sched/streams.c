@@ -16,8 +16,8 @@
 #include <string.h>
 
 /* Beginning or ending a stream takes long: the cache counts the samples that the stream needs, and
- * the sampler `exchange` updates its candidates. This work is done in steps, and the lock is
- * released between two steps. */
+ * the sampler `exchange` looks for samples that the stream can exchange. This work is done in
+ * steps, and the lock is released between two steps. */
 
 static void remove_sample(const struct stream *stream, sample_id sample)
 {
@@ -94,8 +94,8 @@ static bool is_borne(const struct stream *stream)
 	return draw_is_borne(&sched->draw, stream);
 }
 
-/* Finds the samples whose home is this node and for which ranks of the training will still ask in
- * the epoch; none if another rank's stream on this node counts them. */
+/* Finds the samples whose home is this node, and for which ranks of the training will still ask in
+ * the epoch. Finds none if a stream of another rank on this node already lists them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
@@ -133,7 +133,7 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the number of positions that one open binds; 1 for samplers other than dsa. */
+/* Returns the value of strand.at_once, which draw.h explains. */
 static uint32_t binds_at_once(const struct part *part)
 {
 	return source_sampler(sched_source_of(part->source)) == SAMPLER_DSA
@@ -172,9 +172,9 @@ static int coarsening_finish(struct sched *sched, struct sampler *sampler,
 	return sampler_coarsen(sampler, coarsening);
 }
 
-/* Merges the sampler's sets of samples (one for each combination of jobs that read them) that
- * differ only in jobs that have left. Begins again if a job came or went meanwhile. If there is no
- * memory, the sampler stays as it is. */
+/* The sampler has a set of samples for each combination of jobs that read them. Merges the sets
+ * whose combinations differ only in jobs that have left. Begins again if a job came or went
+ * meanwhile. If there is no memory, the sampler stays as it is. */
 static void coarsen(struct sched *sched, struct sampler *sampler)
 {
 	int err;

@@ -19,7 +19,8 @@ must_check int source_open_kept(struct source *now, uint32_t number, struct sour
 enum sampler_kind source_sampler(const struct sched_source *source);
 /* Finds the source of a dataset that the caller has taken (sched_dataset_take). */
 struct sched_source *source_taken_locked(const struct sched *sched, const char *name);
-/* Adds a source that is not found by its name (removed). Counts the caller as its only job. */
+/* Adds a source that is marked as removed, so that it can't be found by its name. Counts the caller
+ * as its only job. */
 must_check int source_put_beside(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config, struct sched_source **ret);
 /* Frees the removed sources that have no job. */
@@ -29,9 +30,11 @@ void sources_sweep(struct sched *sched);
  * call this. The tier logs errors. */
 must_check int tier_find(
 	struct sched_source *source, const struct dataset_config *config);
-/* The tier keeps the source's address, so the source must not move. */
+/* Adds the source's dataset to its tier, if it has one. The tier keeps the address of the source,
+ * so the source must not move. */
 must_check int tier_join_locked(struct sched_source *source);
-/* Describes a sample for the thread that reads it. */
+/* Returns what the tier needs to know of a sample. The field `dataset` is NULL if the source has no
+ * tier. */
 struct tier_sample tier_sample_of(
 	const struct source *source, sample_id id, const struct dataset_sample *sample);
 void tiers_close(struct sched *sched);

@@ -123,7 +123,8 @@ const char *sched_notice_text(enum notice notice)
 	return notice_text(notice);
 }
 
-/* Drops a second notice in one critical section; it is given when its cause occurs again. */
+/* Drops the notice if the critical section already has one. The dropped notice is given when its
+ * cause occurs again. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath)
 {
@@ -150,7 +151,7 @@ static bool is_single(const struct sched_job *job)
 
 #define KEPT_LEAST 64
 
-/* NOTICE_HANDLES is only for files of a single sample, which differs from epoch to epoch. */
+/* Gives NOTICE_HANDLES only if each file has one sample, and another sample in each epoch. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	struct sched_job *job = handle->job;

@@ -28,7 +28,8 @@ struct checkpoint {
 	struct epochs_place place;
 	struct run runs[CHECKPOINT_RUNS]; /* ranges read in the running epoch */
 	uint32_t n_runs;
-	bool all_runs; /* false: more positions than `runs` may have been read */
+	/* true: `runs` has all positions that were read; false: others may have been read, too */
+	bool all_runs;
 };
 
 void checkpoint_print(FILE *out, const struct checkpoint *checkpoint);

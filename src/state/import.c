@@ -11,13 +11,13 @@
 
 /*
  * Writes the orders of a job to a file, and reads such files on other machines, where the same
- * images have other ids and mtimes. So the file names a sample by its place (import.h). The file
- * has these parts:
+ * images have other ids and mtimes. So the file has the place of a sample (import.h) instead of the
+ * sample's id. The file has these parts:
  *
  *   | checkpoint | orders N kind KIND paths FINGERPRINT | order | order ... |
  *
- * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`, and the
- * samples of all ranks have places.
+ * If the job is a rank, the line `orders ...` ends with `rank R of RANKS batch BATCH`, and places
+ * are counted among the samples of all ranks.
  */
 
 /* --- export ---------------------------------------------------------------------------- */
@@ -62,7 +62,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	return err;
 }
 
-/* Removes the orders of epochs that have another edition. Returns the list's new length. */
+/* Removes from the list the orders of epochs whose edition is not `edition`. Returns the list's new
+ * length. */
 static size_t leave_out_others(
 	const struct edition *edition, struct epochs_order_file *orders, size_t n)
 {
@@ -145,8 +146,9 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* Replaces the places in an order by ids. Returns false if a place is too large, or if a sample
- * does not have the label that its position has in the job. */
+/* An imported order has a place (import.h) instead of each sample's id. Replaces these places by
+ * ids. Returns false if no sample has the place. Returns false, too, if the job's positions have
+ * fixed labels, and the sample has another label than its position. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -300,8 +302,8 @@ static int import(struct job *job, const struct adding *adding, struct restoring
 
 /* --- jobs that are added ---------------------------------------------------------------- */
 
-/* Returns true, too, if the orders can't be listed. Reads job->epochs without the lock, because no
- * other thread knows the job yet. */
+/* Tells whether the job has begun an epoch, or has saved orders. Returns true if the orders can't
+ * be listed. Reads job->epochs without the lock, because no other thread knows the job yet. */
 static bool has_epochs(struct job *job)
 {
 	auto_free struct epochs_order_file *orders = NULL;

@@ -22,7 +22,8 @@ struct places {
 	uint64_t fingerprint;
 };
 
-/* Finds the places of the job's samples, and of other ranks' ones. The caller calls places_free. */
+/* Finds the places of the samples that the edition has selected. If the job is a rank, these are
+ * the samples of all ranks. The caller calls places_free. */
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 

@@ -46,7 +46,8 @@ void restore_take_checkpoint(struct job *job, struct checkpoint *ret)
 		CHECKPOINT_RUNS, &ret->all_runs);
 }
 
-/* A rescan gives no new edition to a job that is being restored. */
+/* Returns the epoch's edition. The epoch keeps this edition after the lock is released, because a
+ * rescan gives no new edition to a job that is being restored. */
 struct edition *restore_edition(struct job *job, uint32_t epoch)
 {
 	LOCK_SCOPE(job->lock);

@@ -8,7 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Counts as read the positions before `end` that have a sample, and all that are left out. */
+/* Makes data->reads a list of two kinds of positions: the positions before `end` that have a
+ * sample, and all positions that the epoch leaves out because of bad samples. */
 static void take_before(struct order_data *data, uint32_t end)
 {
 	uint32_t k = 0;
@@ -37,8 +38,9 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 	return true;
 }
 
-/* Keeps only the reads that the job had made at the checkpoint, which come first. Returns false if
- * the order has fewer reads or, as the hash shows, other reads. */
+/* Keeps only the first point->consumed reads of the order, the reads that the job had made at the
+ * checkpoint. Returns false if the order has fewer reads, or if the hash shows that it begins with
+ * other reads. */
 static bool take_first(struct order_data *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
@@ -126,8 +128,9 @@ static bool next_order(struct job *job, uint32_t *epoch, struct order *ret)
 	return *epoch != UINT32_MAX;
 }
 
-/* Opens wait meanwhile, so no position gets a sample. Readers may still close files: job->epochs
- * adds these reads to the order in memory, after the reads saved here. */
+/* Saves the orders of the live epochs. The caller makes opens wait, so no position gets a sample
+ * now. Readers may still close files. job->epochs then adds these reads to the order in memory,
+ * after the reads that are saved here. */
 int restore_save_live(struct job *job, struct restoring *restoring)
 {
 	uint32_t epoch = UINT32_MAX;
@@ -178,7 +181,8 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 		consumed, ret_reason, ret);
 }
 
-/* Makes the epoch. Saves its order for the journal's next segment. Takes over `data`. */
+/* Makes the epoch from its order `data`, and takes over `data`. Saves the order for the journal's
+ * next segment, too. drains: the epoch is the draining one, not the running one. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
 	bool drains, struct order_data *data, struct epoch **ret)
 {
@@ -220,9 +224,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if there was none, if the job
- * goes to restoring->at_epoch, or if the epoch's order is gone or has other reads than the
- * checkpoint: then only the running epoch continues. */
+/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if only the running epoch
+ * continues. This is so if no epoch was draining, or if the job goes to restoring->at_epoch. It is
+ * so, too, if the order of the draining epoch is gone, or has other reads than the checkpoint. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

@@ -42,7 +42,8 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 
 /* --- restore_orders.c: the orders of a restored job --- */
 
-/* The epochs with which a restored job continues, and its directory's orders. draining: or NULL */
+/* The epochs with which a restored job continues, and the orders in the job's directory. draining:
+ * NULL if no epoch was draining. */
 struct restored {
 	struct epoch *running, *draining;
 	struct epochs_order_file *orders;
@@ -58,9 +59,9 @@ must_check int restore_save_live(struct job *job, struct restoring *restoring);
 must_check int restore_make(
 	struct job *job, struct restoring *restoring, struct restored *ret);
 void restored_free(struct restored *restored);
-/* Makes an epoch from the order in the file `path`; NULL: the order that was saved when the epoch
- * ended. bound, consumed: how many of the order's bindings and reads the epoch gets. -EINVAL: the
- * order is missing or can't be used, for the reason *ret_reason. */
+/* Makes an epoch from the first `bound` bindings and the first `consumed` reads of an order. path:
+ * the order's file; NULL: the file that was saved when the epoch ended. -EINVAL: the order is
+ * missing or can't be used; *ret_reason says why. */
 must_check int restore_load(struct job *job, const char *path, uint32_t epoch,
 	uint32_t bound, uint32_t consumed, const char **ret_reason, struct epoch **ret);
 
@@ -113,7 +114,7 @@ void keep_no_ini(const struct job *job);
 FILE *keep_bad_open(const struct job *job);
 /* Replaces the list of bad samples. */
 must_check int keep_bad(const struct job *job, const char *text);
-/* Returns the first epoch whose order is kept when the order of `epoch` is saved. */
+/* Returns the number of the oldest epoch whose order stays when the order of `epoch` is saved. */
 uint32_t keep_from(const struct job *job, uint32_t epoch);
 /* Saves the order of an epoch that has ended, and removes the orders of epochs before keep_from.
  * The caller must not hold the lock. */

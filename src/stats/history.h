@@ -23,7 +23,8 @@
 /* most jobs in a reading; the scheduler decides which element of `jobs` a job gets */
 #define HISTORY_JOBS 32
 #define HISTORY_CAUSES 4 /* causes for which readers wait, such as storage */
-/* elements of cache_needed: samples needed by 0, 1, 2, 3, at least 4 streams; equals CACHE_NEEDS */
+/* elements of cache_needed: for tensors that 0, 1, 2, 3, or at least 4 streams need; equals
+ * CACHE_NEEDS */
 #define HISTORY_NEEDS 5
 
 /* The counters of one job since it was added. */
@@ -35,7 +36,9 @@ struct history_job {
 struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
-	/* bytes of cached tensors: of all, of pinned ones, of tensors that i streams need */
+	/* Bytes of cached tensors. cache_held: of all tensors. cache_pinned: of pinned tensors.
+	 * cache_needed[i]: of tensors that i streams need; the last element: that i or more streams
+	 * need. */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

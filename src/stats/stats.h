@@ -207,8 +207,9 @@ void stats_print_json(FILE *out);
 void stats_print_man(FILE *out);
 void stats_print_histograms_man(FILE *out);
 
-/* Prometheus' text formats, with lines HELP, TYPE and UNIT before a value, and EOF at the end. In
- * the lines HELP, TYPE and UNIT a counter's name ends in "_total" only in STATS_PROMETHEUS. */
+/* The two text formats that Prometheus reads. Both have the lines HELP, TYPE and UNIT before a
+ * value, and EOF at the end. A counter's name ends in "_total"; in STATS_OPENMETRICS the lines
+ * HELP, TYPE and UNIT have the name without this ending. */
 enum stats_form { STATS_PROMETHEUS, STATS_OPENMETRICS };
 
 enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
@@ -228,7 +229,9 @@ struct stats_times {
 /* Prints "name value" lines: count, sum and quantiles of each of the n histograms. */
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* Prints the n histograms as one field of a JSON object. */
+/* If the next epoch begins before all samples of an epoch were consumed, the epoch counts as a lap
+ * if this many tenths of its samples were consumed. The reason: readers that fetch ahead open files
+ * of the next epoch before they release the last files of this one. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,

@@ -15,8 +15,8 @@ struct notifier {
 	int fd; /* socket; -1: systemd expects no messages */
 	struct sockaddr_un address;
 	socklen_t bytes;
-	/* pause_ns: between watchdog messages, 0: none; next_ns: time of the next message, 0:
-	 * none */
+	/* pause_ns: time between two watchdog messages; 0: none are sent. next_ns: time of the next
+	 * watchdog message; 0: there is none. */
 	uint64_t pause_ns, next_ns;
 };
 

@@ -317,7 +317,8 @@ static int share(struct supervisor *supervisor)
 	return 0;
 }
 
-/* Returns when the supervisor has to act next without a message or signal; UINT64_MAX: never. */
+/* Returns the time at which the supervisor has to act even if there is no message or signal;
+ * UINT64_MAX: never. */
 static uint64_t next_event(const struct supervisor *supervisor)
 {
 	uint64_t next = notifier_next(&supervisor->notifier);

@@ -45,8 +45,8 @@ struct supervisor_config {
 /* Returns the exit status of the process. */
 int supervisor_run(const struct supervisor_config *config);
 
-/* Goes to the background unless `foreground` is set, and runs the supervisor. Returns the exit
- * status. argv: arguments for engines, too; last the ini and the mount point. debug: never kill an
- * engine that hangs, since a debugger may have stopped it. device: a /dev/fuse that is mounted at
- * the mount point, but not served yet; 0: the engine mounts the tree. */
+/* Runs the supervisor, in the background unless `foreground` is set. Returns the exit status. argv:
+ * the arguments, which engines get, too; the last two are the ini and the mount point. debug: an
+ * engine that hangs is never killed, since a debugger may have stopped it. device: a /dev/fuse that
+ * is mounted at the mount point, but not served yet; 0: the engine mounts the tree. */
 int supervise(bool foreground, bool debug, int device, int argc, char **argv);

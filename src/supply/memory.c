@@ -118,8 +118,9 @@ static struct memory_size full_size(const struct supply *supply,
 	return size;
 }
 
-/* Returns why the sample is refused: "" if dataset_pair_fails makes the message, otherwise the
- * words between *ret_found and *ret_limit in the message of memory_refuses. NULL: not refused. */
+/* Returns why the sample is refused; NULL: it is not refused. "": dataset_pair_fails has the
+ * message. Another text says, for the message of memory_refuses, what exceeds a limit: *ret_found
+ * is the amount, and *ret_limit the limit. */
 static const char *find_reason(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, uint64_t *ret_found,
 	uint64_t *ret_limit)
@@ -224,10 +225,10 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 	return cache_least_bytes(supply->cache) + beside <= memory_most_open(supply);
 }
 
-/* Returns the limit for all running decodes together, and the equal limit for all files that are
- * being read or wait for a decoder: a quarter of the memory that the cache leaves, so that half of
- * this memory is left for readers. LEAST_BYTES if the user has chosen a cache larger than the
- * available memory; never more than the limit of a single decode. */
+/* Returns a limit of memory. All running decodes together have this limit, and all files that are
+ * being read or wait for a decoder have the same limit. The limit is a quarter of the memory that
+ * the cache leaves, so two quarters are left for readers. If the cache leaves no memory, the limit
+ * is LEAST_BYTES. It is never more than the limit of a single decode. */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;

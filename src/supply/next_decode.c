@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-/* Tells whether `wanted` is decoded before `first`: if a reader waits for `wanted` whose job wants
- * both or, with share = fifo, if any reader waits for `wanted`. */
+/* Tells whether to decode `wanted` before `first`: a reader waits for `wanted`, and the job of this
+ * reader wants `first`, too. With share = fifo any reader that waits for `wanted` suffices. */
 static bool goes_before(const struct wanted *wanted, const struct wanted *first)
 {
 	const struct waiter *waiter;

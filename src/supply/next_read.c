@@ -158,7 +158,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Notes, after a vain search, how much room each storage's samples drawn ahead need. */
+/* Called after a search that found no sample to read. Notes for each storage the size of the
+ * smallest tensor drawn ahead that did not fit (ahead_needs). */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {

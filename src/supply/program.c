@@ -5,9 +5,9 @@
 #include "supply/supply_internal.h"
 
 /* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a slow or
- * hanging program holds up no decoder and no other program. A program prepares as many samples at
- * once as it has processes; at most as many are read ahead for it, because they take room that
- * samples for the decoders need, too. */
+ * hanging program holds up no decoder and no other program. A program with n processes prepares up
+ * to n samples at once. While it does, at most n more are read ahead for it, because these take
+ * room that samples for the decoders need, too. */
 
 #define TAKEN_PER_PROCESS 2
 

@@ -15,7 +15,8 @@
 
 #define DEATHS 2
 
-/* An image whose preparation ended the engine `deaths` times; bytes, mtime_ns: of its file then */
+/* An image whose preparation ended the engine `deaths` times. bytes, mtime_ns: size and time that
+ * the image's file then had. */
 struct blamed {
 	size_t dataset;
 	sample_id sample;

@@ -25,7 +25,8 @@ bool retry_is_left(const struct wanted *wanted)
 	       !wanted->key.space->source->supply->stopping && wanted_is_pinned(wanted);
 }
 
-/* A random part keeps requests that a server refused together from returning together. */
+/* Returns the delay before the next try. Part of it is random, so that requests which a server has
+ * refused together do not come back together. */
 static uint64_t delay_ns(
 	const struct wanted *wanted, uint64_t now_ns, uint64_t at_least_ns)
 {

@@ -108,8 +108,9 @@ static enum there look(
 	return best;
 }
 
-/* A chain waits only if all its samples can then take their tensors from other samples with this
- * image. Otherwise the image has to be decoded anyway, which makes all tensors of the chain. */
+/* Returns true only if each sample of the chain can take its tensor from another sample with this
+ * image, now or when that tensor is loaded. Otherwise the image has to be decoded anyway, and this
+ * decode makes all tensors of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;
@@ -160,7 +161,8 @@ static struct same *get(struct supply *supply, const struct same_key *key)
 	return NULL;
 }
 
-/* If memory is short, the sample is left out, and other datasets decode the image again. */
+/* Adds the sample to the places of its image. If memory is short, the sample is not added, and
+ * other datasets decode the image again. */
 static void note(const struct wanted *first, const struct wanted *wanted)
 {
 	struct supply *supply = wanted->key.space->source->supply;

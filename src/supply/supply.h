@@ -130,8 +130,8 @@ struct wanted {
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples of one program. taken: number of samples that are loading for the program; running:
- * number of these samples that the program prepares now. */
+/* The samples that one program prepares. taken: number of samples that are loading for the program.
+ * running: number of these that its processes prepare now. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -164,8 +164,8 @@ struct supply_effects {
 	unsigned delayed;
 	/* READY: answer these waiters; their tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: at moved_ns the read of this sample and its chain began or ended (is_read), so
-	 * their readers now wait for another reason. NULL: no read did. */
+	/* MOVED: the read of this sample and its chain began or ended (is_read) at moved_ns, so its
+	 * readers now wait for another reason. NULL: no read began or ended. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: gone_sample of this space is neither in the cache nor loading; NULL: no sample */
@@ -200,8 +200,8 @@ struct supply {
 	struct same_place *same_places;
 	uint64_t cost_ns;    /* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
-	/* bytes in use (memory.c): for files, for decodes, for contents made for single opens; and
-	 * the most bytes ever held, tensors included */
+	/* Bytes in use (memory.c). reading: for files. working: for decodes. contents: for contents
+	 * made for single opens. held_peak: the most bytes ever held, tensors included. */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;

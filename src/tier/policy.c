@@ -45,7 +45,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the index in `slots` (not NULL) of the sample's entry, or of the place to add it. */
+/* Returns the index in `slots` of the sample's entry or, if the sample has none, of the free
+ * element for its entry. `slots` must not be NULL. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -104,7 +105,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Moves up entries that a search, which stops at a free element, would no longer reach. */
+/* Frees an element of `slots`. A search stops at a free element, so entries behind this one move up
+ * if a search would no longer find them. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

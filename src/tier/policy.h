@@ -69,11 +69,13 @@ size_t tier_policy_entries(const struct tier_policy *policy);
 /* Copies the next entries, from the hand on, and moves the hand behind them. Returns their number:
  * TIER_LOOK, or all entries if there are fewer. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
-/* Returns the worth below which look i (from 0) may evict for a sample of this worth: at most 2 in
- * the first half of the TIER_LOOKS looks, so that entries which running epochs need stay. */
+/* Returns a limit for look i (from 0): to make room for a sample of this worth, the look may evict
+ * entries worth less than the limit. In the first half of the TIER_LOOKS looks the limit is at most
+ * 2, so that entries which running epochs need are evicted only if the others do not suffice. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses entries that are worth less than `worth` until they take `lacks` bytes, the least worth
- * first. Moves them and their worths to the front, and returns their number. */
+/* Chooses entries that are worth less than `worth`, the least worth first, until the chosen entries
+ * take `lacks` bytes together. Moves them, and their worths, to the front of the two arrays.
+ * Returns the number of chosen entries. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

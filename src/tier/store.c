@@ -154,7 +154,8 @@ static int make_directories(
 	return make_directory(store, path.text, count);
 }
 
-/* Adds the number of directories that it had to make to *count. Returns a descriptor or -errno. */
+/* Makes the file of a sample, and its directories if they are missing. Returns a descriptor or
+ * -errno. Adds to *count the number of directories that were made. */
 static int make_file(const struct store *store, const struct stored *sample,
 	const struct store_path *path, unsigned *count)
 {

@@ -52,7 +52,7 @@ struct store_scan {
 	void *context;
 	const atomic_bool *stop;
 	/* store_scan sets the fields from here on. */
-	uint64_t directories; /* on the disk, in bytes */
+	uint64_t directories; /* bytes that directories take on the disk */
 	uint64_t strange;     /* files of no tier, which are left unchanged */
 };
 

@@ -277,7 +277,9 @@ bool tier_read(const struct tier_sample *sample, void *ret, uint64_t bytes)
 	return !err;
 }
 
-/* Returns false for worth 0 or 1 for BARREN_NS after a failed search for room in a full tier. */
+/* Tells whether the tier accepts a sample of n bytes and this worth. If a full tier has found too
+ * little room for a sample of worth 0 or 1, it refuses all samples of these two worths for
+ * BARREN_NS. */
 static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 {
 	lock_assert_held(&tier->lock);

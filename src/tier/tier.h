@@ -35,7 +35,8 @@ struct tier_dataset;
 
 /* Asks how much a sample of the tier is worth (policy.h). `worth` is the answer. */
 struct tier_asked {
-	/* `owner` of tier_dataset; the object may have been freed: use only its address */
+	/* `owner` of tier_dataset; the owner may have been freed, so the callee must use only its
+	 * address */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;
@@ -49,8 +50,9 @@ must_check int tier_open(const char *directory, uint64_t capacity, tier_worths *
 void tier_close(struct tier **tier);
 const char *tier_directory(const struct tier *tier);
 
-/* Returns the part for the dataset `name`, or NULL: no memory. It can be used until tier_close,
- * after tier_hold until tier_put. owner: names the dataset to tier_worths, until tier_leave. */
+/* Returns the tier's part for the dataset `name`; NULL: no memory. The part can be used until
+ * tier_close. After tier_hold it can be used until tier_put, even if tier_close comes first.
+ * `owner` is passed to tier_worths until tier_leave, and identifies the dataset there. */
 struct tier_dataset *tier_dataset(struct tier *tier, const char *name, const void *owner);
 void tier_leave(struct tier_dataset *dataset);
 const char *tier_dataset_directory(const struct tier_dataset *dataset);

@@ -117,7 +117,8 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Evicts, of the next TIER_LOOK entries, those worth less than `worth`, up to `lacking` bytes. */
+/* Looks at the next TIER_LOOK entries, and evicts those worth less than `worth`, the least worth
+ * first, until `lacking` bytes are freed. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];

@@ -23,8 +23,9 @@ struct sched_laps {
 	uint64_t first_ns, last_ns;
 	uint64_t n;	   /* laps (epochs read to their end) since the job was added */
 	uint64_t ended_ns; /* end of the latest lap, by clock_now_ns */
-	/* duration of each of the latest laps, and how long its opens waited, summed over readers;
-	 * the latest lap has the index (n - 1) % SCHED_LAPS */
+	/* The latest laps, in a ring: lap number k, counted from 1, has the index (k - 1) %
+	 * SCHED_LAPS. The latest lap has the number `n`. ns: duration of the lap. waited_ns: how
+	 * long opens waited in the lap, summed over all readers. */
 	uint64_t ns[SCHED_LAPS], waited_ns[SCHED_LAPS];
 	/* The fields from here to `hit` are about the latest lap. */
 	uint32_t epoch, samples;
@@ -32,11 +33,13 @@ struct sched_laps {
 	uint64_t pause_ns; /* time between the previous lap and the latest one */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t decoded, shared, hit;
-	/* processor time of the job's readers since the job was added, as far as it was measured,
-	 * and the number of samples that the readers got in the measured time */
+	/* cpu_ns: processor time of the job's readers, in the periods in which it could be
+	 * measured. cpu_samples: number of samples that the readers got in these periods. Both
+	 * count from the time when the job was added. */
 	uint64_t cpu_ns, cpu_samples;
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* number of labels if files have fixed labels, but get samples at their open; else 0 */
+	/* if each file has a fixed label, but gets its sample only at an open: the number of
+	 * labels; otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

@@ -4,7 +4,8 @@
 #include "base/clock.h"
 #include "watch/watch.h"
 
-/* Sets the counts of the seconds since the last call to 0, in the ring of RATE_SECONDS counts. */
+/* Sets to 0 the count of each second that has begun since the last call. watch->rate is a ring of
+ * counts, one for each of the last RATE_SECONDS seconds. */
 static void advance_rate_locked(struct watch *watch, uint64_t now_ns)
 {
 	lock_assert_held(watch->job->lock);

@@ -8,7 +8,8 @@
 
 #include <inttypes.h>
 
-/* Notices warn of scripts that probably do not do what their authors mean, once for each job. */
+/* A notice warns of a script that probably does not do what its author means. Each notice is given
+ * once for each job. */
 
 static const char *const texts[NOTICES] = {
 	[NOTICE_EARLY] =

@@ -50,7 +50,7 @@ void past_free(struct past **past)
 
 static size_t place_of(const struct past *past, job_id id)
 {
-	/* Begins at the place that the job has as long as no job was removed. */
+	/* Begins at the place that a job with this id gets if no job was removed before. */
 	for (size_t i = 0; id != 0 && i < HISTORY_JOBS; i++) {
 		size_t place = (id - 1 + i) % HISTORY_JOBS;
 		if (past->ids[place] == id)
@@ -59,8 +59,8 @@ static size_t place_of(const struct past *past, job_id id)
 	return HISTORY_JOBS;
 }
 
-/* Frees a place. Tensors that were prepared for its job, and that other jobs have used,
- * now count as prepared for a job without a place. */
+/* Frees a place. The tensors that were prepared for the job of this place now count as prepared for
+ * a job without a place (prepared_for). */
 static void vacate(struct past *past, size_t place)
 {
 	for (size_t i = 0; i < HISTORY_JOBS; i++) {

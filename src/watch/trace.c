@@ -13,7 +13,9 @@
 #define KEPT_NS UINT64_C(60000000000)
 
 struct trace {
-	uint64_t next, opens; /* numbers of all events and opens of the trace so far */
+	/* next: number of events in the trace so far, and the number of the next event. opens:
+	 * number of opens in the trace so far. */
+	uint64_t next, opens;
 	uint64_t asked_ns;
 	struct sched_trace_event ring[EVENTS];
 };

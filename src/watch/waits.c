@@ -66,8 +66,9 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 		atomic_load_explicit(&watch->own_ns, memory_order_relaxed);
 }
 
-/* The sum of the waits can exceed the epoch's duration: several opens are answered in parallel, and
- * WAIT_FILE_SYSTEM counts the time of each. */
+/* Sets *ret to the job's waits, and to the part of the latest epoch in which readers waited. The
+ * part is at most 1, although the sum of the waits can exceed the epoch's duration: several opens
+ * are answered in parallel, and WAIT_FILE_SYSTEM counts the time of each open. */
 void waits_of_epoch_locked(
 	const struct watch *watch, uint64_t now_ns, struct epoch_waits *ret)
 {

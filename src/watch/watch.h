@@ -45,13 +45,16 @@ struct lap {
 	uint32_t epoch;
 	/* times of the epoch's first open (0: none has begun) and of its last consumed sample */
 	uint64_t begun_ns, last_ns;
-	/* exposed_ns, waited_ns: the job's totals when the epoch began. pause_ns: time between the
-	 * previous epoch's last sample and this epoch's first open. */
+	/* the job's waits by cause, from its addition to the start of the epoch */
 	uint64_t exposed_ns[WAIT_CAUSES];
+	/* waited_ns: sum of the waits of all opens, from the job's addition to the start of the
+	 * epoch. pause_ns: time from the previous epoch's last consumed sample to this epoch's
+	 * first open. */
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
-	bool ended;		    /* read to the end, and counted as a lap */
-	struct lap_served bound[2]; /* index: epoch % 2 */
+	bool ended; /* read to the end, and counted as a lap */
+	/* bindings of the latest epochs; an epoch has the index epoch % 2 */
+	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
 
@@ -90,14 +93,16 @@ uint64_t waits_count_locked(
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
  * (-1). The caller has called waits_count_locked, which counts the time until now. */
 void waits_change_locked(struct watch *watch, const struct wanted *wanted, int change);
-/* Adds the time to answer an open, without the wait for the tensor. Takes no lock. */
+/* Adds the time to answer an open, without the wait for a tensor, to the waits with the cause
+ * WAIT_FILE_SYSTEM. The caller need not hold the lock. */
 void waits_took(struct watch *watch, uint64_t ns);
 /* Copies the job's waits by cause, in ns. */
 void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CAUSES]);
 
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause since the job was added */
-	/* latest epoch's first open until now or, if no reader waits, its last consumed sample */
+	/* duration of the latest epoch, from its first open on; it lasts until now if a reader
+	 * waits, otherwise until the last consumed sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -106,8 +111,9 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open of a file. The first open of a later epoch begins a measurement.
- * asked_ns: time of the request; thread: the reader's thread, 0: not known. */
+/* Notes an open of a file. If no reader has opened a file of this epoch or of a later one before,
+ * the measurement of this epoch begins. asked_ns: time of the request. thread: the reader's thread;
+ * 0: not known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound to a sample. served: how the job got the sample. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);

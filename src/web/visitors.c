@@ -27,8 +27,9 @@ static void hang_up(struct visitor *visitor)
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Counts the visitors from `address`, or all visitors if it is NULL. *ret_first is the
- * counted visitor whose request has taken longest, or NULL. */
+/* Returns the number of visitors with this address; NULL: of all visitors. Visitors whose
+ * connection is being ended do not count. Sets *ret_first to the visitor among them whose request
+ * has taken longest, or to NULL. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

@@ -24,7 +24,8 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
-/* Limit for libmicrohttpd, where a connection that is being ended stays open for a moment. */
+/* The most connections of libmicrohttpd. This is more than VISITORS_MOST, because a connection that
+ * is being ended stays open for a moment. */
 #define MOST_CONNECTIONS (2 * VISITORS_MOST)
 #define MOST_NS UINT64_C(10000000000)
 #define MEMORY_EACH 16384u /* bytes per connection, enough for the head of a request */
@@ -157,7 +158,8 @@ static void served(void *context, struct MHD_Connection *connection, void **requ
 		visitors_served(&web->visitors, visitor);
 }
 
-/* Returns -errno if the start fails; -EIO if libmicrohttpd has not set errno. */
+/* Starts libmicrohttpd. Returns 0 or -errno; -EIO: libmicrohttpd has failed without setting
+ * errno. */
 static int start_library(struct web *web, const struct sockaddr_storage *address)
 {
 	unsigned flags = MHD_USE_EPOLL;

@@ -16,9 +16,9 @@
 
 struct web;
 
-/* place: PORT, ADDRESS:PORT or [ADDRESS]:PORT, by default on 127.0.0.1. Port 0: any free port,
- * whose number is logged. -EINVAL: `place` has another form; -ENOSYS: built without libmicrohttpd;
- * other errors: the server can't listen. */
+/* Starts the server. place: PORT, ADDRESS:PORT or [ADDRESS]:PORT; PORT alone is on 127.0.0.1. Port
+ * 0 stands for any free port, whose number is logged. -EINVAL: `place` has another form; -ENOSYS:
+ * built without libmicrohttpd; other errors: the server can't listen. */
 must_check int web_new(
 	const struct files_context *context, const char *place, struct web **ret);
 void web_free(struct web **web);

@@ -17,7 +17,9 @@
  * another epoch, a worker continues after these readers have closed the file.
  */
 
-/* Finds the index in the file of the next position, from wait->bound_to on, that is to be bound. */
+/* Finds the next position that has to be bound. Searches from the offset wait->bound_to on.
+ * *ret_index: the position's index in the file. Returns false if no further position has to be
+ * bound. */
 static bool next_unbound_locked(struct wait *wait, uint32_t *ret_index)
 {
 	const struct composite_file *file = wait->file;
@@ -71,8 +73,9 @@ static void go_on(struct load_work *work)
 	wait_bind(wait_of(work));
 }
 
-/* Two threads call this function once each: the one that asks for the position, and the one that
- * delivers the answer. The later of them continues with the wait. */
+/* Tells whether this is the second of the two calls for a position. The thread that asks for the
+ * position makes one call, and the thread that delivers the answer makes the other. The thread of
+ * the second call continues the wait. */
 static bool is_later(struct wait *wait)
 {
 	return atomic_fetch_add(&wait->turn, 1) == 1;

@@ -37,7 +37,8 @@ static struct composite_file *file_of_open(struct open_file *open)
 	return (struct composite_file *)open;
 }
 
-/* A batch and its labels have one number in the list of open files, so that they share an epoch. */
+/* Returns the file's number in the list of open files. A batch and its labels have the same number,
+ * so that they share an epoch. */
 static uint64_t number_of(struct inode inode)
 {
 	if (inode.kind == INODE_BATCH_LABELS)
@@ -62,7 +63,9 @@ static struct composite_file *find_other_locked(const struct composite_file *fil
 	return open ? file_of_open(open) : NULL;
 }
 
-/* Returns the epoch that composite_choose_epoch returns, which describes the rules. */
+/* Chooses the file's epoch by the rules of composite_choose_epoch, and notes it in
+ * file->known_epoch. Returns SCHED_CURRENT if the file has to wait until other readers have closed
+ * the batch. */
 static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
@@ -99,7 +102,8 @@ uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch)
 	return set_epoch(wait->file, found);
 }
 
-/* Gives labels the epoch that reader_shares noted for their batch in current/. */
+/* Sets the epoch of a labels file in current/ to the epoch that reader_shares noted for the batch
+ * of these labels. Does nothing if there is no note. */
 static void follow(struct composite_file *file, fuse_req_t req)
 {
 	if (file->inode.kind != INODE_BATCH_LABELS || file->epoch != SCHED_CURRENT)
@@ -159,7 +163,9 @@ static int prepare(struct composite_file *file, uint32_t epoch)
 }
 
 /* Returns the epoch that an earlier engine chose for an open file; SCHED_CURRENT: it chose none.
- * *ret_kept: if the handle has no epoch, the entry for later engines, which may have it; or NULL */
+ * The epoch is in the handle or, for a file that was opened without an epoch, in the file's entry
+ * in the list of handover.h. *ret_kept: this entry; NULL: the epoch is in the handle, or there is
+ * no entry. */
 static uint32_t epoch_of_handle(
 	struct session *session, uint64_t handle, struct kept_open **ret_kept)
 {

@@ -36,9 +36,10 @@ struct slot {
 	/* The file's lock protects the fields from here to bytes_read. */
 	TAILQ_ENTRY(slot) link;
 	enum slot_state state;
-	int status;		     /* -errno of a failed slot */
-	bool bad;		     /* the slot failed because its sample is bad */
-	unsigned users;		     /* waits that use the slot, which stays meanwhile */
+	int status; /* -errno of a failed slot */
+	bool bad;   /* the slot failed because its sample is bad */
+	/* number of waits that use the slot, which is freed only when `users` is 0 */
+	unsigned users;
 	uint64_t ticket;	     /* number of the waiting open; 0: it does not wait */
 	bool read_some, read_end;    /* a byte was read; the last byte was read */
 	uint64_t bytes_read;	     /* bytes read since the content was made */
@@ -60,9 +61,10 @@ struct wait {
 	struct fuse_file_info fi; /* for the answer of an open */
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
 	int status;		  /* -errno if a position can't be bound or opened */
-	uint64_t bound_to;	  /* labels and texts before it have bound positions */
-	uint32_t binding;	  /* index of the position that is being bound */
-	uint32_t asked_epoch;	  /* epoch in which this position is to be bound */
+	/* offset; all labels and texts before it have bound positions */
+	uint64_t bound_to;
+	uint32_t binding;     /* index of the position that is being bound */
+	uint32_t asked_epoch; /* epoch in which the position `binding` is to be bound */
 	/* handle of the position that was bound last; NULL once its sample is in file->samples */
 	struct sched_handle *bound;
 	atomic_int turn;
@@ -94,7 +96,7 @@ struct composite_file {
 	enum sample_format format;
 	struct lock lock;
 	uint32_t epoch; /* (lock) SCHED_CURRENT: in current/, without a bound position */
-	/* (session's lock) epoch that readers of a batch and its labels share, or SCHED_CURRENT */
+	/* (session's lock) epoch that a batch and its labels share; SCHED_CURRENT: not known yet */
 	uint32_t known_epoch;
 	/* (lock) sample of each position; SAMPLE_NONE: not bound yet. NULL in a batch */
 	sample_id *samples;
@@ -111,8 +113,8 @@ struct composite_file {
  * long (await_close.h), returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet, adds the
- * file to the list for later engines (handover.h). The entry belongs to the request of the last
- * handover_answers, so the caller must answer this open next. */
+ * file to the list for later engines (handover.h). The caller has passed the open to
+ * handover_answers, and must answer the open next. */
 uint64_t composite_file_handle(struct composite_file *file);
 /* --- composite_bind.c: finds the samples of a file's labels --- */
 
@@ -139,10 +141,10 @@ void slots_give_back(struct composite_file *file);
 
 /* Makes a wait from `wanted`, and calls wait_bind. */
 void wait_start(fuse_req_t req, struct composite_file *file, const struct wait *wanted);
-/* Asks for the samples, and then answers the request, or lets it wait. Called when the labels are
- * known, or when wait->status has the error. */
+/* Asks for the samples, and then answers the request, or lets it wait. Called when the positions of
+ * the labels and texts are bound, or when this has failed: wait->status is the error. */
 void wait_bound(struct wait *wait);
-/* Makes libfuse report interrupts, possibly before the function has returned. */
+/* Makes libfuse report an interrupt of the request. libfuse may do so before wait_arm returns. */
 void wait_arm(struct wait *wait);
 /* Moves to `ready` the waits that lacked only slot `index`, now HELD, READY or FAILED. */
 void waits_collect_locked(

@@ -12,8 +12,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Collects the bytes of a read from constants, labels and samples. Smaller pieces than a page are
- * copied into one buffer, because a system call takes at most 1024 pieces. */
+/* Collects the bytes of a read from constants, labels and samples. Pieces of less than BY_REFERENCE
+ * bytes (a page) are copied into one buffer, because a system call takes at most 1024 pieces. */
 
 #define BY_REFERENCE ((size_t)4096)
 #define MAX_PIECES (2 * (CONTENT_MAX_READ / BY_REFERENCE + CONTENT_IOV))
@@ -23,7 +23,8 @@ struct gather {
 	uint8_t *scratch; /* buffer of wait->size bytes for copies */
 	size_t used;
 	size_t bytes;
-	/* The next copied bytes extend the last piece, which ends in `scratch`. */
+	/* true: the last piece ends in `scratch`, and is extended by the next bytes that are
+	 * copied */
 	bool open;
 	const struct sched_edition *edition; /* a reference; NULL: no label needed yet */
 	int n;
@@ -71,8 +72,9 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 	}
 }
 
-/* Finds the bytes of a sample; a bad sample has zeros. In a tar of pairs, the zeros contain the tar
- * header of the second file, made in `buffer`, so that readers find the next files. */
+/* Finds the bytes of a sample. The bytes of a bad sample are zeros. In a tar of pairs, the tar
+ * header of the second file stands between the zeros, so that readers find the files after it. This
+ * header is made in `buffer`. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -85,7 +87,8 @@ static int sample_source(const struct wait *wait, const struct segment *segment,
 		*ret = content_parts(&slot->content);
 		return 0;
 	}
-	/* Readers reject an image of zeros in all formats but raw. */
+	/* Zeros can replace a bad sample, because readers reject an image of zeros. Readers of
+	 * format raw would accept zeros, so they get an error. */
 	if (!slot->bad || file->format == FORMAT_RAW)
 		return slot->status;
 	if (file->composite.second_at) {

@@ -114,8 +114,10 @@ static void parking(void *context, uint64_t ticket)
 	lock_release(&slot->file->lock);
 }
 
-/* The content of a batch's sample is made when the sample is read, because a batch opens all
- * positions together. But if an earlier engine opened the batch (`again`), a read already waits. */
+/* Called when a position was opened, or could not be opened. A shard makes the sample's content at
+ * once. A batch makes the content when the sample is read, because a batch opens all positions
+ * together. But if an earlier engine opened the batch (`again`), a read already waits for the
+ * content. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;
@@ -235,8 +237,10 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	slot->bytes_read += to - from;
 }
 
-/* Decides about a slot that no request uses. A batch's content is freed when as many bytes were
- * read as the content has, because the kernel may read the parts in any order. */
+/* Handles a slot that no request uses any more. Moves the slot to `gone` if the slot has failed and
+ * its sample is not bad, or if the last byte of the slot was read in a shard. Frees the content of
+ * a batch's sample when as many bytes were read as the content has. A read of the last byte is not
+ * enough, because the kernel may read the parts in any order. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;

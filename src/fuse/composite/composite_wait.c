@@ -63,7 +63,8 @@ static void log_failed(const struct composite_file *file, const struct slot *fai
 	dataset_sample_free(&sample);
 }
 
-/* The kernel may release the file before a successful reply_open returns. */
+/* Answers an open. If reply_open succeeds, the kernel may release the file even before reply_open
+ * returns. The wait's own reference then keeps the file in memory. */
 static void reply_opened(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -167,7 +168,8 @@ static void interrupted(fuse_req_t req, void *context)
 	/* taken: workers have not begun the wait's work, so no other thread has the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister `interrupted`, and so wait for its own caller */
+	/* answer() must not unregister `interrupted`: it would wait until `interrupted` returns,
+	 * but `interrupted` has called it */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -249,7 +251,8 @@ static int ask(struct wait *wait)
 	return err;
 }
 
-/* If a position can't be bound, a read still asks for samples, to return the bytes before it. */
+/* If a position can't be bound, a read still asks for samples, because it returns the bytes before
+ * this position. */
 void wait_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
