@@ -445,8 +445,7 @@ static int stop(struct daemon *daemon)
 		session_detach(daemon->session);
 	far_stop();
 	web_free(&daemon->web);
-	if (daemon->control)
-		control_free(&daemon->control);
+	control_free(&daemon->control);
 	if (daemon->session)
 		session_stop(daemon->session);
 	if (daemon->sched)
@@ -461,8 +460,7 @@ static int stop(struct daemon *daemon)
 	sched_free(&daemon->sched);
 	backings_free(&daemon->backings);
 	for (size_t i = 0; daemon->datasets && i < daemon->config.n_datasets; i++)
-		if (daemon->datasets[i])
-			dataset_close(&daemon->datasets[i]);
+		dataset_close(&daemon->datasets[i]);
 	free(daemon->datasets);
 	if (daemon->state_lock >= 0)
 		close(daemon->state_lock);

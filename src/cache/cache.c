@@ -226,10 +226,8 @@ struct tensor *cache_reap(struct cache *cache)
 
 bool cache_trim(struct cache *cache)
 {
-	if (!cache_is_exceeded(cache))
-		return true;
 	evict_until_fits(cache, 0);
-	return !cache_is_exceeded(cache);
+	return fits(cache, cache->live_bytes, 0);
 }
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id)
@@ -464,22 +462,12 @@ bool cache_need_changes(const struct cache *cache)
 	return cache->change.space != NULL;
 }
 
-static void change_all(
+void cache_need_change(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change)
 {
 	cache_need_begin(space, ids, change);
 	while (!cache_need_step(space->cache, UINT32_MAX))
 		;
-}
-
-void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids)
-{
-	change_all(space, ids, CACHE_NEED_ADD);
-}
-
-void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids)
-{
-	change_all(space, ids, CACHE_NEED_DROP);
 }
 
 uint32_t cache_need(const struct cache_space *space, sample_id id)
@@ -550,11 +538,6 @@ struct cache_held cache_held(const struct cache *cache)
 	return (struct cache_held){.capacity = cache->capacity,
 		.pinned_bytes = cache->pinned_bytes,
 		.awaited = cache->n_entries - cache->n_live};
-}
-
-bool cache_is_exceeded(const struct cache *cache)
-{
-	return cache->live_bytes > cache->capacity;
 }
 
 struct cache_usage cache_usage(const struct cache *cache)

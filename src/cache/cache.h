@@ -74,18 +74,18 @@ void cache_space_free(struct cache_space **space);
 void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
-/* Adds one to the need of each id, when a stream is added. Unlike cache_need_add, does not count as
- * a use: entries of equal need keep their order of eviction. Otherwise this order would follow the
- * ids, and the orders of the sampler `exchange` would not be uniformly random. */
-void cache_need_add_all(struct cache_space *space, const roaring_bitmap_t *ids);
-/* Subtracts one from the need of each id. Entries of equal need keep their order of eviction. */
-void cache_need_drop_all(struct cache_space *space, const roaring_bitmap_t *ids);
 
+/* Adds one to the need of each id, when a stream is added, or subtracts one. The change does not
+ * count as a use of the samples, unlike cache_need_add: entries of equal need keep their order of
+ * eviction. If this order followed the ids, the orders of the sampler `exchange` would not be
+ * uniformly random. */
+enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
+void cache_need_change(
+	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
 /* Begins to change the need of many ids in steps, so that the caller can release its lock between
  * two steps. cache_need returns the new needs at once. Until the last step the caller must not
  * change or free `ids`, and evictions may still follow the old needs. Only one change at a time may
  * be under way in the cache. The ADD of a stream's ids must end before their DROP begins. */
-enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_begin(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
 /* Does one step: changes the needs of at most n ids or, when all needs are changed, moves about
@@ -175,6 +175,5 @@ struct cache_held {
 	uint64_t capacity, pinned_bytes, awaited;
 };
 struct cache_held cache_held(const struct cache *cache);
-bool cache_is_exceeded(const struct cache *cache);
 
 void cache_validate(const struct cache *cache);

@@ -368,6 +368,8 @@ const char *config_replay(const struct job_config *config);
 
 /* Prints the effective configuration, with defaults, as config_parse_job can parse it again. */
 void config_print_job(FILE *out, const struct job_config *config);
+/* Returns what config_print_job prints; the caller frees the text. NULL: no memory. */
+char *config_job_text(const struct job_config *config);
 
 /* Prints the options as mdoc list items for joaderfs.ini(5), the daemon's first. */
 void config_print_man(FILE *out);

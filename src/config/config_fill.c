@@ -136,3 +136,14 @@ void config_print_job(FILE *out, const struct job_config *config)
 			config_print_sections(out, config);
 	}
 }
+
+char *config_job_text(const struct job_config *config)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	if (!out)
+		return NULL;
+	config_print_job(out, config);
+	return close_text(out, &text);
+}

@@ -153,18 +153,6 @@ static int check_names(struct additions *all)
 	return err;
 }
 
-/* Returns the job's ini, which the caller frees; NULL: no memory. */
-static char *job_text(const struct job_config *config)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return NULL;
-	config_print_job(out, config);
-	return close_text(out, &text);
-}
-
 static bool has_line(const char *text, const char *line, size_t n)
 {
 	for (; *text; text = strchr(text, '\n') + 1)
@@ -209,8 +197,8 @@ static int compare(struct additions *all, struct addition *addition)
 	auto_job *job = sched_job_find(all->sched, config->name);
 	if (!job)
 		return 0;
-	auto_free char *here = job_text(config);
-	auto_free char *there = job_text(sched_job_config(job));
+	auto_free char *here = config_job_text(config);
+	auto_free char *there = config_job_text(sched_job_config(job));
 	if (!here || !there)
 		return -ENOMEM;
 	addition->there = strcmp(here, there) == 0 && !all->import;

@@ -115,8 +115,7 @@ void edition_free(struct edition *edition)
 		roaring_bitmap_free(edition->selection);
 	if (edition->readable)
 		roaring_bitmap_free(edition->readable);
-	if (edition->mixed)
-		dataset_close(&edition->mixed);
+	dataset_close(&edition->mixed);
 	free_parts(edition);
 	free(edition);
 }

@@ -39,17 +39,12 @@ static uint32_t most_ahead(const struct job_config *config)
 	return config->lookahead == 0 && grown > least ? grown : least;
 }
 
-/* Returns the number of positions of a file. A tar shard has `shard` positions, although each of
- * them gets its sample only when it is read. */
-static uint32_t positions_of_file(const struct job_config *config)
-{
-	return config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
-}
-
 int job_make_epochs(struct job *job, const struct epoch_set *first)
 {
 	const struct job_config *config = &job->config;
-	uint32_t file = positions_of_file(config);
+	/* A tar shard's positions get their samples one by one, when they are read. */
+	uint32_t file =
+		config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.set = *first,
 		.limit = config_job_epochs(config),

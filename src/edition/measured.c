@@ -243,11 +243,6 @@ static uint32_t n_selected(const struct edition *edition)
 	return (uint32_t)roaring_bitmap_get_cardinality(edition->selection);
 }
 
-static bool selects_all(const struct edition *edition)
-{
-	return n_selected(edition) == dataset_samples(edition->is.dataset);
-}
-
 /* Makes the content of the file, which the caller frees. NULL: no memory. */
 static uint8_t *make_file(
 	const struct edition *edition, const roaring_bitmap_t *refused, size_t *ret_n)
@@ -261,7 +256,7 @@ static uint8_t *make_file(
 		.sample_bytes = edition->sample_bytes,
 		.typical_bytes = edition->typical_bytes,
 		.positions = n_selected(edition)};
-	if (!selects_all(edition))
+	if (head.positions != dataset_samples(edition->is.dataset))
 		head.selected_bytes = roaring_bitmap_portable_size_in_bytes(selected);
 	if (!roaring_bitmap_is_empty(refused))
 		head.refused_bytes = roaring_bitmap_portable_size_in_bytes(refused);

@@ -13,18 +13,10 @@
 static struct sampler *sampler_of(const struct part *part)
 {
 	const struct job *job = part->edition->job;
-	if (job_is_fed(job))
+	enum epochs_kind kind = job_kind(job);
+	if (job_is_fed(job) || (kind != EPOCHS_DRAWN && kind != EPOCHS_DRAWN_AT_OPEN))
 		return NULL;
-	switch (job_kind(job)) {
-	case EPOCHS_DRAWN:
-		return part->source->shuffled;
-	case EPOCHS_DRAWN_AT_OPEN:
-		return part->source->labelled;
-	case EPOCHS_FIXED:
-	case EPOCHS_MIRRORED:
-		break;
-	}
-	return NULL;
+	return kind == EPOCHS_DRAWN ? part->source->shuffled : part->source->labelled;
 }
 
 /* Changes the sampler's random state by the job's progress. Otherwise the sampler of a restarted

@@ -4,6 +4,8 @@
 #include "files/made_text.h"
 #include "base/clock.h"
 #include "base/lock.h"
+#include "files/beside.h"
+#include "files/json.h"
 #include "files/text.h"
 
 #include <errno.h>
@@ -197,4 +199,17 @@ int made_texts_take_file(const struct files_context *context, struct inode inode
 	if (err)
 		return err;
 	return made_text_end(ret, text_print((*ret)->out, context, inode));
+}
+
+int made_text_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t epoch,
+	sample_id sample, struct made_text **ret)
+{
+	int err = made_text_begin(ret);
+	if (err)
+		return err;
+	if (kind == INODE_JSON)
+		err = json_print((*ret)->out, job, epoch, sample);
+	else
+		err = beside_print((*ret)->out, job, epoch, sample, kind - INODE_BESIDE);
+	return made_text_end(ret, err);
 }

@@ -8,6 +8,8 @@
 
 #include <stdatomic.h>
 
+struct sched_job;
+
 /*
  * Printed texts, which are kept while readers use them. Readers share the texts stats, stats.json,
  * metrics and dashboard.html, which take long to print if there are many jobs. Counters are printed
@@ -50,6 +52,9 @@ must_check int made_texts_take(const struct files_context *context, enum made_ki
 /* Takes the text of a file for which text_is is true. Returns 0 or -errno. */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
+/* Prints the .json or other text of a sample (inode_is_text_of_sample). Returns 0 or -errno. */
+must_check int made_text_of_sample(struct sched_job *job, enum inode_kind kind,
+	uint32_t epoch, sample_id sample, struct made_text **ret);
 
 /* Begins a text, which the caller prints to (*ret)->out. Returns 0 or -ENOMEM. */
 must_check int made_text_begin(struct made_text **ret);

@@ -209,11 +209,9 @@ static bool changes_by_itself(enum inode_kind kind)
 static void show_owner_of_text(
 	struct session *session, struct inode inode, struct stat *ret)
 {
-	bool of_job = inode.kind == INODE_JOB_INI || inode.kind == INODE_JOB_STATUS ||
-		      inode.kind == INODE_JOB_CLASSES || inode.kind == INODE_JOB_STATE ||
-		      inode.kind == INODE_EPOCH_ORDER;
-	auto_job *job =
-		of_job ? sched_job_find_id(session->context.sched, inode.job) : NULL;
+	auto_job *job = owner_is_job(inode.kind)
+				? sched_job_find_id(session->context.sched, inode.job)
+				: NULL;
 	if (job)
 		owner_show(session, job, ret);
 }

@@ -3,7 +3,6 @@
 
 #include "fuse/open_file_ops.h"
 #include "fuse/await_close.h"
-#include "fuse/handle.h"
 #include "fuse/handover.h"
 
 #include <errno.h>

@@ -85,8 +85,9 @@ static uint32_t label_of(struct sched_job *job, uint32_t epoch, sample_id sample
 	return dataset_label(edition->dataset, sample);
 }
 
-static void answer_label(struct opening *opening, struct sched_handle *handle)
+static void answer_label(struct opening *opening)
 {
+	struct sched_handle *handle = opening->handle;
 	const struct request *request = &opening->request;
 	struct sched_job *job = opening->job;
 	sample_id sample = sched_handle_sample(handle);
@@ -105,13 +106,13 @@ static void answer_label(struct opening *opening, struct sched_handle *handle)
 
 /* Answers the open. If this succeeds, the kernel may release the file before the function returns,
  * so the caller must not use the file any more. */
-static int reply(struct opening *opening, const struct open_file *file, int backing)
+static int reply(struct opening *opening, const struct open_file *file)
 {
 	struct request *request = &opening->request;
 	request->fi.fh = file->handle;
 	(void)fault_hit("fuse.answer");
 	session_set_io(request->session, opening->job, request->inode, &request->fi);
-	return reply_open(request->req, &request->fi, backing);
+	return reply_open(request->req, &request->fi, file->backing);
 }
 
 static void hand_over(struct opening *opening, struct open_file *file)
@@ -120,7 +121,7 @@ static void hand_over(struct opening *opening, struct open_file *file)
 	uint64_t waited_ns = sched_handle_waited(opening->handle);
 	if (backing) /* no read comes to the daemon, so the file counts as read now */
 		reader_has_read(opening->request.req);
-	if (reply(opening, file, backing) != 0) {
+	if (reply(opening, file) != 0) {
 		open_file_undo(file);
 		return;
 	}
@@ -171,15 +172,15 @@ static void ask_again(struct load_work *work)
 	ask(opening, opening->epoch);
 }
 
-static void answer_sample(struct opening *opening, struct sched_handle *handle)
+static void answer_sample(struct opening *opening)
 {
 	struct open_file *file = NULL;
-	uint32_t epoch = 0, asked = sched_handle_epoch(handle);
+	uint32_t epoch = 0, asked = sched_handle_epoch(opening->handle);
 	opening->parked = false;
 	opening->epoch = asked;
 	opening->waiter.work.run = ask_again;
-	int err = sample_file_new(
-		&opening->request, opening->job, handle, &opening->waiter, &file, &epoch);
+	int err = sample_file_new(&opening->request, opening->job, opening->handle,
+		&opening->waiter, &file, &epoch);
 	if (err == -EAGAIN && epoch == SCHED_CURRENT)
 		return;
 	/* The position is opened in the epoch in which other readers have it open. */
@@ -202,13 +203,13 @@ static void answer(struct opening *opening)
 	bool sample = inode_is_sample(opening->request.inode);
 	handover_answers(opening->unique);
 	if (sample && !opening->again) {
-		answer_sample(opening, opening->handle);
+		answer_sample(opening);
 		return;
 	}
 	if (sample)
 		sample_file_read_again(&opening->request, opening->job, opening->handle);
 	else
-		answer_label(opening, opening->handle);
+		answer_label(opening);
 	opening_free(opening);
 }
 

@@ -34,8 +34,7 @@ static bool has_group(void *context, gid_t group)
 	return is_one_of(all, now < n ? now : n, group);
 }
 
-/* Tells whether inode.job is the number of a job; in inodes of datasets it is a dataset's index. */
-static bool is_in_job(enum inode_kind kind)
+bool owner_is_job(enum inode_kind kind)
 {
 	switch (kind) {
 	case INODE_JOB:
@@ -70,7 +69,7 @@ int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
 	const struct session *session = fuse_req_userdata(req);
 	const struct fuse_ctx *process = fuse_req_ctx(req);
 	if (!owner_is_checked(session) || process->uid == 0 ||
-		process->uid == session->uid || !is_in_job(inode.kind))
+		process->uid == session->uid || !owner_is_job(inode.kind))
 		return 0;
 	auto_job *job = sched_job_find_id(session->context.sched, inode.job);
 	if (!job)

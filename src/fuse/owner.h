@@ -18,6 +18,9 @@ struct sched_job;
 #define OWNER_SEARCH 1u /* the right to find a name in the directory */
 #define OWNER_READ 4u	/* the right to read the inode */
 
+/* Tells whether inode.job is the number of a job; in inodes of datasets it is a dataset's index. */
+bool owner_is_job(enum inode_kind kind);
+
 /* Tells whether the daemon checks rights; if not, each process that the kernel lets in may read. */
 bool owner_is_checked(const struct session *session);
 

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <linux/capability.h>
-#include <linux/fuse.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>

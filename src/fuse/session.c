@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/clock.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/machine.h"
@@ -171,30 +172,13 @@ void session_end(struct session *session)
 	handover_end(session);
 }
 
-static bool is_later(struct timespec a, struct timespec b)
-{
-	return a.tv_sec > b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec > b.tv_nsec);
-}
-
-/* Gives directories that list jobs a new time. Each call gives another time, even if the clock
- * stands still. */
-static void touch_jobs_locked(struct session *session)
-{
-	struct timespec now;
-	lock_assert_held(&session->lock);
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (!is_later(now, session->jobs_changed)) {
-		now = session->jobs_changed;
-		now.tv_nsec = (now.tv_nsec + 1) % 1000000000;
-		now.tv_sec += now.tv_nsec == 0;
-	}
-	session->jobs_changed = now;
-}
-
+/* Gives directories that list jobs another time in each call, even if the clock stands still. */
 void session_touch_jobs(struct session *session)
 {
 	lock_take(&session->lock);
-	touch_jobs_locked(session);
+	uint64_t now = clock_ns(CLOCK_REALTIME);
+	uint64_t last = (uint64_t)timespec_ns(session->jobs_changed);
+	session->jobs_changed = timespec_of_ns(now > last ? now : last + 1);
 	lock_release(&session->lock);
 	sizes_forget(session->sizes);
 	order_texts_forget(session->orders);

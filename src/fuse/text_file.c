@@ -2,8 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "fuse/text_file.h"
-#include "files/beside.h"
-#include "files/json.h"
 #include "files/made_text.h"
 #include "files/order_lines.h"
 #include "fuse/by_worker.h"
@@ -19,19 +17,6 @@ struct snapshot {
 	struct open_file open; /* comes first, so that pointers can be cast */
 	struct made_text *text;
 };
-
-static int print_of_sample(struct sched_job *job, enum inode_kind kind, uint32_t epoch,
-	sample_id sample, struct made_text **ret)
-{
-	int err = made_text_begin(ret);
-	if (err)
-		return err;
-	if (kind == INODE_JSON)
-		err = json_print((*ret)->out, job, epoch, sample);
-	else
-		err = beside_print((*ret)->out, job, epoch, sample, kind - INODE_BESIDE);
-	return made_text_end(ret, err);
-}
 
 static int order_size(struct session *session, struct inode inode, uint64_t *ret)
 {
@@ -106,8 +91,8 @@ static int open_snapshot(
 	uint64_t handle = request->fi.fh;
 	if (!snapshot)
 		return -ENOMEM;
-	int err = job ? print_of_sample(job, request->inode.kind, handle_epoch(handle),
-				sample, &snapshot->text)
+	int err = job ? made_text_of_sample(job, request->inode.kind,
+				handle_epoch(handle), sample, &snapshot->text)
 		      : made_texts_take_file(&request->session->context, request->inode,
 				false, &snapshot->text);
 	if (err) {

@@ -13,10 +13,8 @@
 #include <stdarg.h>
 #include <string.h>
 
-static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
-	printf_like(2, 0);
-
-static void log_libfuse(enum fuse_log_level level, const char *format, va_list args)
+static printf_like(2, 0) void log_libfuse(
+	enum fuse_log_level level, const char *format, va_list args)
 {
 	auto_free char *text = NULL;
 	if (vasprintf(&text, format, args) < 0) {
@@ -148,8 +146,6 @@ void session_detach(struct session *session)
 int session_unmount(struct session **session_pointer)
 {
 	struct session *session = *session_pointer;
-	if (!session)
-		return 0;
 	bool ours = session->mounted && !session->foreign;
 	job_mounts_end(session);
 	session_end(session);

@@ -131,28 +131,15 @@ static int read_palette(struct bmp *bmp, uint64_t *at)
 
 static int read_kind(struct bmp *bmp)
 {
-	switch (bmp->bits) {
-	case 1:
-		bmp->kind = RAW_INDEX1;
-		return 0;
-	case 4:
-		bmp->kind = RAW_INDEX4;
-		return 0;
-	case 8:
-		bmp->kind = RAW_INDEX8;
-		return 0;
-	case 16:
-		bmp->kind = RAW_BGR555;
-		return 0;
-	case 24:
-		bmp->kind = RAW_BGR;
-		return 0;
-	case 32:
-		bmp->kind = RAW_BGRX;
-		return 0;
-	default:
-		return refuse(bmp, "unsupported depth");
-	}
+	/* no entry is RAW_BIT, which is 0 */
+	static const enum raw_kind kinds[] = {[1] = RAW_INDEX1,
+		[4] = RAW_INDEX4,
+		[8] = RAW_INDEX8,
+		[16] = RAW_BGR555,
+		[24] = RAW_BGR,
+		[32] = RAW_BGRX};
+	bmp->kind = bmp->bits <= 32 ? kinds[bmp->bits] : 0;
+	return bmp->kind ? 0 : refuse(bmp, "unsupported depth");
 }
 
 static enum pixel_mode mode_of(const struct bmp *bmp)

@@ -8,7 +8,6 @@
 
 #include <errno.h>
 #include <setjmp.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -496,9 +495,7 @@ static int create(bool plain, void **ret)
 	jpeg->errors.output_message = on_message;
 	if (setjmp(jpeg->escape)) {
 		int error = jpeg->error;
-		jpeg_destroy_decompress(&jpeg->info);
-		baseline_free(jpeg->baseline);
-		free(jpeg);
+		destroy(jpeg);
 		return error;
 	}
 	jpeg_create_decompress(&jpeg->info);

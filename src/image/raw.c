@@ -5,29 +5,20 @@
 
 #include <string.h>
 
-static unsigned bits_of(enum raw_kind kind)
-{
-	switch (kind) {
-	case RAW_BIT:
-	case RAW_BIT_INK:
-	case RAW_INDEX1:
-		return 1;
-	case RAW_INDEX4:
-		return 4;
-	case RAW_GRAY:
-	case RAW_INDEX8:
-		return 8;
-	case RAW_GRAY16:
-	case RAW_BGR555:
-	case RAW_BGR565:
-		return 16;
-	case RAW_RGB:
-	case RAW_BGR:
-		return 24;
-	default:
-		return 32;
-	}
-}
+static const uint8_t bits_of[] = {[RAW_BIT] = 1,
+	[RAW_BIT_INK] = 1,
+	[RAW_GRAY] = 8,
+	[RAW_GRAY16] = 16,
+	[RAW_INDEX1] = 1,
+	[RAW_INDEX4] = 4,
+	[RAW_INDEX8] = 8,
+	[RAW_RGB] = 24,
+	[RAW_RGBX] = 32,
+	[RAW_BGR] = 24,
+	[RAW_BGRX] = 32,
+	[RAW_XBGR] = 32,
+	[RAW_BGR555] = 16,
+	[RAW_BGR565] = 16};
 
 static unsigned index_at(const uint8_t *row, unsigned bits, uint32_t x)
 {
@@ -61,7 +52,7 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 		[RAW_BGR] = {2, 1, 0},
 		[RAW_BGRX] = {2, 1, 0},
 		[RAW_XBGR] = {3, 2, 1}};
-	unsigned bits = bits_of(image->kind);
+	unsigned bits = bits_of[image->kind];
 	size_t pixel = pixel_modes[image->mode].channels;
 	for (uint32_t x = 0; x < image->width; x++, out += pixel) {
 		switch (image->kind) {
@@ -97,7 +88,7 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 static void keep_row(const struct raw_image *image, const uint8_t *in, uint8_t *out)
 {
 	static const uint8_t alphas[] = {[RAW_RGBX] = 3, [RAW_BGRX] = 3, [RAW_XBGR] = 0};
-	unsigned bits = bits_of(image->kind);
+	unsigned bits = bits_of[image->kind];
 	for (size_t x = 0; x < image->width; x++)
 		if (image->mode == PIXELS_P)
 			*out++ = (uint8_t)index_at(in, bits, (uint32_t)x);
@@ -112,7 +103,7 @@ static void keep_row(const struct raw_image *image, const uint8_t *in, uint8_t *
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels)
 {
-	uint64_t row = ((uint64_t)image->width * bits_of(image->kind) + 7) / 8;
+	uint64_t row = ((uint64_t)image->width * bits_of[image->kind] + 7) / 8;
 	uint64_t stride = image->stride ? image->stride : row;
 	struct tensor_shape shape = {
 		.height = 1, .width = image->width, .mode = image->mode};

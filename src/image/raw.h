@@ -6,7 +6,6 @@
 #include "image/tensor.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /* Converts rows of uncompressed pixels to RGB like Pillow's raw decoder and convert('RGB'), or

@@ -3,8 +3,6 @@
 
 #pragma once
 
-#include "base/cleanup.h"
-
 #include <stddef.h>
 
 /* Memory for one image, given out in pieces that are all taken back together. If the newest block

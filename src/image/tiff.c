@@ -95,7 +95,8 @@ static int read_palette(struct tiff *tiff)
 static bool is_usual(const struct tiff *tiff, uint16_t format, uint16_t extra)
 {
 	unsigned bits = tiff->bits, colours = tiff->channels - extra;
-	bool whole = bits == 8 || bits == 16;
+	bool few = bits == 1 || bits == 2 || bits == 4, whole = bits == 8 || bits == 16;
+	bool with_alpha = tiff->channels == 2 && extra == 1 && bits == 8;
 	if (format == SAMPLEFORMAT_IEEEFP)
 		return bits == 32 && tiff->channels == 1 &&
 		       tiff->photometric <= PHOTOMETRIC_MINISBLACK;
@@ -103,16 +104,11 @@ static bool is_usual(const struct tiff *tiff, uint16_t format, uint16_t extra)
 		return false;
 	switch (tiff->photometric) {
 	case PHOTOMETRIC_MINISWHITE:
-		return tiff->channels == 1 &&
-		       (bits == 1 || bits == 2 || bits == 4 || whole);
+		return tiff->channels == 1 && (few || whole);
 	case PHOTOMETRIC_MINISBLACK:
-		return (tiff->channels == 1 &&
-			       (bits == 1 || bits == 2 || bits == 4 || whole)) ||
-		       (tiff->channels == 2 && extra == 1 && bits == 8);
+		return (tiff->channels == 1 && (few || whole)) || with_alpha;
 	case PHOTOMETRIC_PALETTE:
-		return (tiff->channels == 1 &&
-			       (bits == 1 || bits == 2 || bits == 4 || bits == 8)) ||
-		       (tiff->channels == 2 && extra == 1 && bits == 8);
+		return (tiff->channels == 1 && (few || bits == 8)) || with_alpha;
 	case PHOTOMETRIC_RGB:
 		return whole && (colours == 3 || (colours == 4 && extra == 0));
 	case PHOTOMETRIC_YCBCR:

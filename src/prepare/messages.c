@@ -285,11 +285,10 @@ static int receive_answer(
 	if (err)
 		return err;
 	bool array = strncmp(line, "array ", 6) == 0;
-	if (!array && strncmp(line, "error ", 6) != 0)
-		return refuse(
-			exchange, -EPROTO, "the process has sent an invalid answer");
+	bool error = strncmp(line, "error ", 6) == 0;
 	line += 6;
-	if (!take_number(&line, ' ', &number) || !take_number(&line, '\0', &bytes))
+	if ((!array && !error) || !take_number(&line, ' ', &number) ||
+		!take_number(&line, '\0', &bytes))
 		return refuse(
 			exchange, -EPROTO, "the process has sent an invalid answer");
 	if (number != exchange->process->asked)

@@ -2,7 +2,6 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "state/checkpoint.h"
-#include "epoch/questions.h"
 
 #include <errno.h>
 #include <inttypes.h>

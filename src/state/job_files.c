@@ -35,17 +35,8 @@ static int replace_file(const char *directory, const char *name, const char *tex
 
 int keep_ini(const struct job *job)
 {
-	char *text = NULL;
-	size_t size;
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return -ENOMEM;
-	config_print_job(out, &job->config);
-	int err = fclose(out) == 0 ? 0 : -ENOMEM;
-	if (!err)
-		err = replace_file(job->directory, "job.ini", text);
-	free(text);
-	return err;
+	auto_free char *text = config_job_text(&job->config);
+	return text ? replace_file(job->directory, "job.ini", text) : -ENOMEM;
 }
 
 void keep_no_ini(const struct job *job)

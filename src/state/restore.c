@@ -10,24 +10,13 @@
 #include <stdarg.h>
 #include <string.h>
 
-static uint64_t hash_of(const char *text, size_t n)
+uint64_t restore_hash_ini(const struct job_config *config)
 {
+	auto_free char *text = config_job_text(config);
+	size_t n = text ? strlen(text) : 0;
 	uint64_t hash = n;
 	for (size_t i = 0; i < n; i++)
 		hash = rng_mix(hash, (unsigned char)text[i]);
-	return hash;
-}
-
-uint64_t restore_hash_ini(const struct job_config *config)
-{
-	char *text = NULL;
-	size_t n = 0;
-	FILE *out = open_memstream(&text, &n);
-	if (!out)
-		return 0;
-	config_print_job(out, config);
-	uint64_t hash = fclose(out) == 0 ? hash_of(text, n) : 0;
-	free(text);
 	return hash;
 }
 

@@ -3,11 +3,9 @@
 
 #pragma once
 
-#include "base/cleanup.h"
 #include "base/types.h"
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 /*

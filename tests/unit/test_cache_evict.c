@@ -160,10 +160,10 @@ Test(evict, refcnt_keeps_the_order_when_the_needs_of_a_set_change)
 	use(1);
 	use(4);
 	hold(4);
-	cache_need_add_all(space, ids);
-	cache_need_add_all(space, ids);
+	cache_need_change(space, ids, CACHE_NEED_ADD);
+	cache_need_change(space, ids, CACHE_NEED_ADD);
 	set_need(5, 2);
-	cache_need_drop_all(space, ids);
+	cache_need_change(space, ids, CACHE_NEED_DROP);
 	cr_assert(eq(u32, cache_need(space, 4), 1));
 	cache_unpin(space, 4);
 	cache_validate(cache);

@@ -27,7 +27,7 @@ static void give_need_back(struct sim_sched_job *job)
 	roaring_bitmap_t *ids = sampler_set_ids(job->strand.set);
 	sim_fail(sched, ids ? 0 : -ENOMEM);
 	if (ids)
-		cache_need_drop_all(sched->space, ids);
+		cache_need_change(sched->space, ids, CACHE_NEED_DROP);
 	draw_left(&sched->draw, &job->stream);
 	job->strand.ids = ids;
 }
@@ -111,7 +111,7 @@ int sim_draw_begin(struct sim_sched_job *job, uint32_t epoch)
 		return err;
 	}
 	settle(sched->sampler);
-	cache_need_add_all(sched->space, job->selection);
+	cache_need_change(sched->space, job->selection, CACHE_NEED_ADD);
 	job->has_stream = true;
 	sim_draw_asks(job, job->asks);
 	return 0;

@@ -117,9 +117,7 @@ static bool bind_one(struct wait *wait, uint32_t index)
 		.reader = reader_of(wait->req)};
 	callbacks.reader.images = file->inode.kind != INODE_BATCH_LABELS;
 	wait->binding = index;
-	lock_take(&file->lock);
-	wait->asked_epoch = file->epoch;
-	lock_release(&file->lock);
+	wait->asked_epoch = composite_epoch(file);
 	atomic_store(&wait->turn, 0);
 	int err = sched_open_label(
 		file->job, wait->asked_epoch, file->composite.first + index, &callbacks);

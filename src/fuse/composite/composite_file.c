@@ -46,12 +46,6 @@ static uint64_t number_of(struct inode inode)
 	return inode_pack(inode);
 }
 
-static bool may_share(const struct composite_file *file)
-{
-	return file->inode.kind != INODE_TAR &&
-	       session_is_mappable(file->open.session, file->job);
-}
-
 /* Finds an open file of the same batch, or of its labels, whose epoch is known. */
 static struct composite_file *find_other_locked(const struct composite_file *file)
 {
@@ -70,7 +64,8 @@ static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 {
 	struct composite_file *file = wait->file;
 	struct session *session = file->open.session;
-	bool shares = may_share(file);
+	bool shares =
+		file->inode.kind != INODE_TAR && session_is_mappable(session, file->job);
 	LOCK_SCOPE(&session->lock);
 	const struct composite_file *other = shares ? find_other_locked(file) : NULL;
 	if (other && other->known_epoch != epoch) {
@@ -80,6 +75,12 @@ static uint32_t share_epoch(struct wait *wait, uint32_t epoch)
 	}
 	file->known_epoch = epoch;
 	return epoch;
+}
+
+uint32_t composite_epoch(struct composite_file *file)
+{
+	LOCK_SCOPE(&file->lock);
+	return file->epoch;
 }
 
 static uint32_t set_epoch(struct composite_file *file, uint32_t epoch)
@@ -119,11 +120,9 @@ static void follow(struct composite_file *file, fuse_req_t req)
 
 uint64_t composite_file_handle(struct composite_file *file)
 {
-	lock_take(&file->lock);
-	bool found = file->epoch != SCHED_CURRENT;
-	uint32_t epoch = found ? file->epoch : INODE_CURRENT;
-	lock_release(&file->lock);
-	file->open.handle = handle_of(epoch, file->open.serial);
+	uint32_t epoch = composite_epoch(file);
+	bool found = epoch != SCHED_CURRENT;
+	file->open.handle = handle_of(found ? epoch : INODE_CURRENT, file->open.serial);
 	if (!found)
 		file->open.kept = handover_add(
 			file->open.session, file->open.handle, file->open.number, 0);

@@ -112,6 +112,7 @@ struct composite_file {
  * continues when the other readers have closed their file. If they keep their file open for too
  * long (await_close.h), returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
+uint32_t composite_epoch(struct composite_file *file);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet, adds the
  * file to the list for later engines (handover.h). The caller has passed the open to
  * handover_answers, and must answer the open next. */

@@ -3,9 +3,9 @@
 
 #include "base/ensure.h"
 #include "files/beside.h"
-#include "files/json.h"
 #include "files/label.h"
 #include "files/layout_tar.h"
+#include "files/made_text.h"
 #include "fuse/composite/composite_internal.h"
 #include "sched/jobs.h"
 
@@ -110,13 +110,6 @@ static int sample_of(
 	return wait->status ? wait->status : -EIO;
 }
 
-/* The epoch is known, because at least one position of the file is bound to a sample. */
-static uint32_t epoch_of(struct composite_file *file)
-{
-	LOCK_SCOPE(&file->lock);
-	return file->epoch;
-}
-
 static int label_source(struct gather *gather, const struct segment *segment,
 	uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -126,7 +119,8 @@ static int label_source(struct gather *gather, const struct segment *segment,
 	if (err)
 		return err;
 	if (!gather->edition)
-		gather->edition = sched_edition(wait->file->job, epoch_of(wait->file));
+		gather->edition =
+			sched_edition(wait->file->job, composite_epoch(wait->file));
 	uint32_t label = dataset_label(gather->edition->dataset, sample);
 	uint32_t targets = wait->file->composite.targets;
 	if (targets > 0)
@@ -139,48 +133,33 @@ static int label_source(struct gather *gather, const struct segment *segment,
 	return 0;
 }
 
-static int json_source(
+/* Makes the text of a sample, with a header if it is SEGMENT_BESIDE. The caller frees *ret_text. */
+static int text_source(
 	const struct wait *wait, const struct segment *segment, char **ret_text)
 {
+	struct composite_file *file = wait->file;
+	bool json = segment->kind == SEGMENT_JSON;
+	enum inode_kind kind =
+		json ? INODE_JSON : (enum inode_kind)(INODE_BESIDE + segment->constant);
+	struct made_text *text;
 	sample_id sample;
-	size_t bytes;
 	int err = sample_of(wait, segment, &sample);
-	if (err)
-		return err;
-	FILE *out = open_memstream(ret_text, &bytes);
-	if (!out)
-		return -ENOMEM;
-	err = json_print(out, wait->file->job, epoch_of(wait->file), sample);
-	bool failed = ferror(out);
-	if ((fclose(out) != 0 || failed) && !err)
-		err = -ENOMEM;
-	ensure(err || bytes == segment->bytes);
-	return err;
-}
-
-static int beside_source(
-	const struct wait *wait, const struct segment *segment, char **ret_member)
-{
-	const struct composite_file *file = wait->file;
-	auto_free char *text = NULL;
-	sample_id sample;
-	size_t bytes;
-	int err = sample_of(wait, segment, &sample);
-	if (err)
-		return err;
-	FILE *out = open_memstream(&text, &bytes);
-	*ret_member = malloc(segment->bytes);
-	err = out && *ret_member ? beside_print(out, file->job, epoch_of(wait->file),
-					   sample, segment->constant)
-				 : -ENOMEM;
-	bool failed = out && ferror(out);
-	if (out && (fclose(out) != 0 || failed) && !err)
-		err = -ENOMEM;
 	if (!err)
+		err = made_text_of_sample(
+			file->job, kind, composite_epoch(file), sample, &text);
+	if (err)
+		return err;
+	*ret_text = malloc(segment->bytes);
+	if (*ret_text && json) {
+		ensure(text->bytes == segment->bytes);
+		memcpy(*ret_text, text->text, text->bytes);
+	} else if (*ret_text) {
 		tar_beside(&file->composite, segment,
 			beside_ending(sched_job_config(file->job), segment->constant),
-			text, bytes, (uint8_t *)*ret_member);
-	return err;
+			text->text, text->bytes, (uint8_t *)*ret_text);
+	}
+	made_text_put(&text);
+	return *ret_text ? 0 : -ENOMEM;
 }
 
 /* Adds the segment's bytes from the file's offset `at` on, as far as the request wants them. */
@@ -208,11 +187,8 @@ static int add_segment(struct gather *gather, const struct segment *segment, uin
 		err = label_source(gather, segment, buffer);
 		break;
 	case SEGMENT_JSON:
-		err = json_source(gather->wait, segment, &text);
-		source.head = text;
-		break;
 	case SEGMENT_BESIDE:
-		err = beside_source(gather->wait, segment, &text);
+		err = text_source(gather->wait, segment, &text);
 		source.head = text;
 		break;
 	}

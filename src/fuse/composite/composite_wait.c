@@ -119,10 +119,7 @@ static bool waits_for_server(const struct wait *wait)
 	struct composite_file *file = wait->file;
 	if (file->composite.n_beside == 0 || wait->opens || wait->interrupted)
 		return false;
-	lock_take(&file->lock);
-	uint32_t epoch = file->epoch;
-	lock_release(&file->lock);
-	auto_edition *edition = sched_edition(file->job, epoch);
+	auto_edition *edition = sched_edition(file->job, composite_epoch(file));
 	return edition->beside_waits;
 }
 
