@@ -150,14 +150,12 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 		return -ENOMEM;
 	job->ranks = calloc(facts->ranks, sizeof(*job->ranks));
 	job->came = calloc(facts->ranks, sizeof(*job->came));
+	LIST_INSERT_HEAD(&coord->jobs, job, link);
 	if (!job->ranks || !job->came || coord_facts_copy(facts, &job->facts)) {
-		free(job->ranks);
-		free(job->came);
-		free(job);
+		free_job(job);
 		return -ENOMEM;
 	}
 	job->n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
-	LIST_INSERT_HEAD(&coord->jobs, job, link);
 	beat_soon(coord);
 	return 0;
 }

@@ -255,10 +255,8 @@ int coord_draw(struct coord *coord)
 	LIST_FOREACH (pool, &coord->pools, link)
 		if (!err)
 			err = draw_pool(coord, pool, &more);
-	if (err) {
-		coord_drop_streams(coord);
+	if (err)
 		return err;
-	}
 	/* An idle leader pauses long: a change of `news` ends the pause (coord_beat). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);
 	coord->draw_ns = coord->now_ns + (more ? 0 : in);
