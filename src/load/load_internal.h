@@ -50,8 +50,6 @@ void load_name_second(
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the sample. Blocks until the storage answers, perhaps for ever. */
 void load_read_run(struct load_read *read);
-/* The caller must keep `read`, which is NULL if there was no memory, until the task is decoded. */
-void load_read_give(struct load_read *read, struct load_task *task);
 
 /* Decodes the bytes of task->read; NULL: the task fails with task->status or, if 0, -ENOMEM. */
 void load_decode(struct load_context *context, struct load_task *task);
