@@ -234,8 +234,7 @@ int coord_want(struct coord *coord, const char *name, uint32_t epoch)
 	if (epoch > job->wanted) {
 		job->wanted = epoch;
 		coord_moved(coord);
-		coord->read_ns = 0;
-		coord->hunger_ns = 0;
+		coord->read_ns = coord->hunger_ns = 0;
 	}
 	return 0;
 }
