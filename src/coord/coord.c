@@ -151,14 +151,12 @@ int coord_add_job(struct coord *coord, const struct coord_job *facts)
 		return -ENOMEM;
 	job->ranks = calloc(facts->ranks, sizeof(*job->ranks));
 	job->came = calloc(facts->ranks, sizeof(*job->came));
+	LIST_INSERT_HEAD(&coord->jobs, job, link);
 	if (!job->ranks || !job->came || coord_facts_copy(facts, &job->facts)) {
-		free(job->ranks);
-		free(job->came);
-		free(job);
+		free_job(job);
 		return -ENOMEM;
 	}
 	job->n = (uint32_t)roaring_bitmap_get_cardinality(facts->ids);
-	LIST_INSERT_HEAD(&coord->jobs, job, link);
 	beat_soon(coord);
 	return 0;
 }
@@ -237,8 +235,7 @@ int coord_want(struct coord *coord, const char *name, uint32_t epoch)
 	if (epoch > job->wanted) {
 		job->wanted = epoch;
 		coord_moved(coord);
-		coord->read_ns = 0;
-		coord->hunger_ns = 0;
+		coord->read_ns = coord->hunger_ns = 0;
 	}
 	return 0;
 }

@@ -156,8 +156,10 @@ static int make_parts(const struct coord_append *append, struct parts *parts)
 	return 0;
 }
 
+/* Divides n samples of a mini-batch. begun: its samples that the log has already; if there are any,
+ * the rest is dealt to the ranks in turn. */
 static void place_batch(struct coord *coord, const struct drawn_job *job,
-	const sample_id *ids, uint32_t n, struct parts *parts)
+	const sample_id *ids, uint32_t n, uint32_t begun, struct parts *parts)
 {
 	uint32_t ranks = job->facts.ranks;
 	const struct coord_batch batch = {.dataset = job->facts.dataset,
@@ -166,10 +168,10 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 		.ranks = ranks,
 		.rank_node = job->owners,
 		.lacked = job->pool->lacked};
-	if (!coord->calls.place ||
+	if (begun || !coord->calls.place ||
 		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
 		for (uint32_t i = 0; i < n; i++)
-			parts->rank_of[i] = i % ranks;
+			parts->rank_of[i] = (begun + i) % ranks;
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t r = parts->rank_of[i];
 		ensure(r < ranks);
@@ -177,28 +179,13 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	}
 }
 
-/* Deals samples to the ranks in turn until the log's last mini-batch is full. Returns the number of
- * these samples. begun: number of samples of this mini-batch that the log has already. */
-static uint32_t place_rest(
-	const struct drawn_job *job, uint32_t begun, struct parts *parts)
-{
-	uint32_t left = job->facts.batch - begun, ranks = job->facts.ranks;
-	uint32_t n = job->n_ids < left ? job->n_ids : left;
-	for (uint32_t i = 0; i < n; i++) {
-		uint32_t r = (begun + i) % ranks;
-		parts->ids[r][parts->n[r]++] = job->ids[i];
-	}
-	return n;
-}
-
 static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
 {
-	uint32_t batch = job->facts.batch, n;
-	uint32_t begun = job->next % batch;
-	for (uint32_t at = begun ? place_rest(job, begun, parts) : 0; at < job->n_ids;
-		at += n) {
-		n = job->n_ids - at < batch ? job->n_ids - at : batch;
-		place_batch(coord, job, job->ids + at, n, parts);
+	uint32_t begun = job->next % job->facts.batch;
+	for (uint32_t at = 0, n; at < job->n_ids; at += n, begun = 0) {
+		uint32_t left = job->n_ids - at, room = job->facts.batch - begun;
+		n = left < room ? left : room;
+		place_batch(coord, job, job->ids + at, n, begun, parts);
 	}
 }
 
@@ -258,10 +245,8 @@ int coord_draw(struct coord *coord)
 	LIST_FOREACH (pool, &coord->pools, link)
 		if (!err)
 			err = draw_pool(coord, pool, &more);
-	if (err) {
-		coord_drop_streams(coord);
+	if (err)
 		return err;
-	}
 	/* An idle leader pauses long. A heartbeat ends the pause if the engine reports a change
 	 * (coord_view.news). */
 	uint64_t in = coord_is_quiet(coord) ? QUIET_NS : pause_ns(coord, coord->pace_ns);

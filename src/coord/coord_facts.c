@@ -140,15 +140,10 @@ int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret)
 	return -ENOMEM;
 }
 
-static void free_text(const char *text)
-{
-	free((void *)(uintptr_t)text);
-}
-
 void coord_facts_free(struct coord_job *facts)
 {
-	free_text(facts->name);
-	free_text(facts->dataset);
+	free((char *)(uintptr_t)facts->name);
+	free((char *)(uintptr_t)facts->dataset);
 	if (facts->ids)
 		roaring_bitmap_free((roaring_bitmap_t *)(uintptr_t)facts->ids);
 	free((sample_id *)(uintptr_t)facts->log);

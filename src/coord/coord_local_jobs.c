@@ -164,12 +164,11 @@ int local_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 	ret->jobs = calloc(n + 1, sizeof(*ret->jobs));
 	if (!ret->jobs)
 		return -ENOMEM;
-	LIST_FOREACH (job, &local->jobs, link) {
+	LIST_FOREACH (job, &local->jobs, link)
 		if (show_job(local, job, &ret->jobs[ret->n++])) {
 			coord_engine_jobs_free(ret);
 			return -ENOMEM;
 		}
-	}
 	qsort(ret->jobs, ret->n, sizeof(*ret->jobs), coord_jobs_by_name);
 	return 0;
 }

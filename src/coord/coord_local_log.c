@@ -237,12 +237,11 @@ int local_offers(void *context, const char *run, struct coord_offers *ret)
 	ret->offers = calloc(n + 1, sizeof(*ret->offers));
 	if (!ret->offers)
 		return -ENOMEM;
-	LIST_FOREACH (offer, &local->offers, link) {
+	LIST_FOREACH (offer, &local->offers, link)
 		if (copy_offer(&offer->offer, &ret->offers[ret->n++])) {
 			coord_offers_free(ret);
 			return -ENOMEM;
 		}
-	}
 	return 0;
 }
 
@@ -296,9 +295,8 @@ int local_fill(void *context, const char *run, const struct coord_token *token,
 	struct local_job *job = local_find(local, append->job);
 	if (!job)
 		return -ENOENT;
-	if (!is_repairing(local, run) || !local_token_is(local, token))
-		return -ESTALE;
-	if (append->was_epoch != job->epoch || append->was_next != job->next)
+	if (!is_repairing(local, run) || !local_token_is(local, token) ||
+		append->was_epoch != job->epoch || append->was_next != job->next)
 		return -ESTALE;
 	local->news++;
 	if (append->epoch > job->epoch) {

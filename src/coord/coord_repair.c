@@ -104,12 +104,10 @@ static int offer(struct coord *coord, const struct coord_offer *run)
 int coord_report(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
-	if (!mutant(MUTANT_NO_REPAIR)) {
-		int err = visit_all(coord, true, offer);
-		if (err)
-			return err;
-	}
-	int err = engine->repaired(engine->context, coord->view.run, coord->self.name);
+	int err = mutant(MUTANT_NO_REPAIR) ? 0 : visit_all(coord, true, offer);
+	if (!err)
+		err = engine->repaired(
+			engine->context, coord->view.run, coord->self.name);
 	if (!err)
 		coord->view.reported = true;
 	return err;
@@ -180,10 +178,8 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 int coord_compare(struct coord *coord)
 {
 	uint64_t before = coord->counts.rebound;
-	coord->compared = true;
 	int err = visit_all(coord, false, compare);
-	if (err)
-		coord->compared = false;
+	coord->compared = err == 0;
 	if (coord->counts.rebound > before)
 		log_error("cluster: the group's log was repaired while this node was "
 			  "away: at %" PRIu64 " positions readers of this node got other "

@@ -305,11 +305,7 @@ static int find_password(
 	}
 	if (server->password_file) {
 		resp->password_file = strdup(server->password_file);
-		char why[SECRET_FILE_MESSAGE];
-		int err = resp->password_file ? resp_read_password(resp, why) : -ENOMEM;
-		if (err && resp->password_file)
-			snprintf(message, COORD_TEXT, "%s", why);
-		return err;
+		return resp->password_file ? resp_read_password(resp, message) : -ENOMEM;
 	}
 	if (url->has_password || !given)
 		return 0;

@@ -181,9 +181,7 @@ static void note_refusal(struct coord_resp *resp, const char *text)
 	if (strcmp(resp->told, resp->refused) == 0 || strncmp(text, "LOADING ", 8) == 0)
 		return;
 	memcpy(resp->told, resp->refused, sizeof(resp->told));
-	bool permission = strncmp(text, "NOPERM", 6) == 0 || strstr(text, "NOPERM") ||
-			  strstr(text, "ACL failure");
-	if (permission)
+	if (strstr(text, "NOPERM") || strstr(text, "ACL failure"))
 		log_error("cluster: the engine %s; this grants all needed rights: ACL "
 			  "SETUSER %s ~%s* " COMMANDS,
 			resp->refused, url->user[0] ? url->user : "default", resp->group);
@@ -226,13 +224,6 @@ int resp_end(struct coord_resp *resp, redisReply *reply, int err)
 
 /* --- calls ------------------------------------------------------------------------------ */
 
-/* Notes the name of the command for messages; of an FCALL the name of the function. */
-static void note_asked(struct coord_resp *resp, const struct resp_words *words)
-{
-	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;
-	resp->asked = words->word[function];
-}
-
 static int take_reply(struct coord_resp *resp, const char *expected, redisReply **ret)
 {
 	redisReply *reply;
@@ -266,7 +257,8 @@ static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 static int send_words(struct coord_resp *resp, const struct resp_words *words)
 {
 	int err = words->err;
-	note_asked(resp, words);
+	bool function = words->n > 1 && strcmp(words->word[0], "FCALL") == 0;
+	resp->asked = words->word[function];
 	if (!err && resp->tls)
 		err = send_by_tls(resp, words);
 	else if (!err && redisAppendCommandArgv(resp->link, (int)words->n, words->word,

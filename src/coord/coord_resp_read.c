@@ -42,7 +42,8 @@ static struct resp_chunks *find_log(
 	return NULL;
 }
 
-static int need_log(struct coord_resp *resp, const struct coord_read *read)
+static int need_log(
+	struct coord_resp *resp, const struct coord_read *read, struct resp_chunks **ret)
 {
 	struct resp_chunks *log = find_log(resp, read->job, read->epoch);
 	if (!log) {
@@ -57,6 +58,7 @@ static int need_log(struct coord_resp *resp, const struct coord_read *read)
 	if (log->epoch != read->epoch)
 		log->n = 0;
 	log->epoch = read->epoch;
+	*ret = log;
 	return 0;
 }
 
@@ -68,23 +70,6 @@ static uint32_t end_of(const struct resp_chunks *log)
 static uint32_t position_of(const struct coord_read *read, uint32_t global)
 {
 	return ranks_position(global, read->batch, read->ranks, read->rank);
-}
-
-static void name_log(
-	const struct coord_resp *resp, const struct coord_read *read, char name[KEY_SIZE])
-{
-	snprintf(name, KEY_SIZE, "%s:log:%s:%" PRIu32, resp->group, read->job,
-		read->epoch);
-}
-
-static int add_chunk(struct resp_chunks *log, uint32_t end)
-{
-	uint32_t *ends = array_grow(log->ends, log->n, &log->room, sizeof(*ends));
-	if (!ends)
-		return -ENOMEM;
-	log->ends = ends;
-	log->ends[log->n++] = end;
-	return 0;
 }
 
 /* chunk: {"<base>-1" {"" count}}, from the reply to XRANGE */
@@ -118,21 +103,23 @@ static int take_chunks(const redisReply *reply, struct resp_chunks *log, bool *r
 			log->n = 0;
 			return 0;
 		}
-		int err = add_chunk(log, base + count);
-		if (err)
-			return err;
+		uint32_t *ends = array_grow(log->ends, log->n, &log->room, sizeof(*ends));
+		if (!ends)
+			return -ENOMEM;
+		log->ends = ends;
+		log->ends[log->n++] = base + count;
 	}
 	return 0;
 }
 
-static int ask_for_chunks(
-	struct coord_resp *resp, const struct coord_read *read, bool *ret_more)
+static int ask_for_chunks(struct coord_resp *resp, const struct coord_read *read,
+	struct resp_chunks *log, bool *ret_more)
 {
 	char name[KEY_SIZE], from[16];
 	redisReply *reply;
-	struct resp_chunks *log = find_log(resp, read->job, read->epoch);
 	struct resp_words words = resp_begin(6);
-	name_log(resp, read, name);
+	snprintf(name, KEY_SIZE, "%s:log:%s:%" PRIu32, resp->group, read->job,
+		read->epoch);
 	snprintf(from, sizeof(from), "%" PRIu32 "-0", end_of(log));
 	resp_text(&words, "XRANGE");
 	resp_text(&words, name);
@@ -157,14 +144,14 @@ static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t
 	uint32_t asked_epoch = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct coord_read *read = &reads[i];
-		int err = need_log(resp, read);
+		struct resp_chunks *log;
+		int err = need_log(resp, read, &log);
 		bool more = !asked || asked_epoch != read->epoch ||
 			    strcmp(asked, read->job) != 0;
 		while (more && !err &&
-			position_of(
-				read, end_of(find_log(resp, read->job, read->epoch))) <
+			position_of(read, end_of(log)) <
 				(uint64_t)read->from + read->most) {
-			err = ask_for_chunks(resp, read, &more);
+			err = ask_for_chunks(resp, read, log, &more);
 			asked = read->job;
 			asked_epoch = read->epoch;
 		}

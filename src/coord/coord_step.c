@@ -95,7 +95,6 @@ static void new_life(struct coord *coord)
 	coord->counts.lives++;
 	coord_resign(coord);
 	coord->compared = false;
-	coord->waits_since_ns = 0;
 	LIST_FOREACH (job, &coord->jobs, link) {
 		job->entered = false;
 		job->opened = 0;

@@ -59,24 +59,18 @@ static ssize_t make_homes(const struct peers *peers, const struct coord_node *me
 	return k;
 }
 
-static bool has_this_node(const struct home *homes, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (homes[i].is_here)
-			return true;
-	return false;
-}
-
 /* Makes a table of the homes whose is_bad is false. Sets ret_at[i] to the index in `homes` of node
- * i of the table. NULL: no memory, or an error that was logged. */
+ * i of the table. NULL: this node is no home, no memory, or an error that was logged. */
 static struct place *make_place(const struct home *homes, size_t n, uint32_t *ret_at)
 {
 	auto_free struct place_node *nodes = calloc(n + 1, sizeof(*nodes));
 	struct place *place = NULL;
 	uint32_t k = 0;
+	bool has_this_node = false;
 	if (!nodes)
 		return NULL;
 	for (size_t i = 0; i < n; i++) {
+		has_this_node |= homes[i].is_here;
 		if (homes[i].is_bad)
 			continue;
 		ret_at[k] = (uint32_t)i;
@@ -84,6 +78,8 @@ static struct place *make_place(const struct home *homes, size_t n, uint32_t *re
 			.hash = place_hash(homes[i].name, strlen(homes[i].name)),
 			.capacity = homes[i].capacity};
 	}
+	if (!has_this_node)
+		return NULL;
 	int err = place_new(nodes, k, &place);
 	if (err)
 		log_error("cluster: the homes of samples can't be computed: %s",
@@ -116,9 +112,7 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		return; /* the next call tries again */
 	}
 	forget_gone(peers, homes, (size_t)n_homes);
-	struct place *place = has_this_node(homes, (size_t)n_homes)
-				      ? make_place(homes, (size_t)n_homes, at)
-				      : NULL;
+	struct place *place = make_place(homes, (size_t)n_homes, at);
 	struct home *old_homes = peers->homes;
 	struct place *old_place = peers->place;
 	uint32_t *old_at = peers->at;
@@ -143,15 +137,6 @@ static uint64_t hash_of(const struct shared_dataset *shared)
 	return place_hash(name, strlen(name)) ^ shared->fingerprint;
 }
 
-static uint32_t free_space_locked(const struct peers *peers)
-{
-	uint32_t i = 0;
-	lock_assert_held(&peers->lock);
-	while (i < peers->n_spaces && peers->spaces[i].dataset)
-		i++;
-	return i;
-}
-
 /* Returns the index of the space, and adds the space if it is new. PEER_SPACES: no room, or the
  * dataset is not shared. */
 static uint32_t find_space_locked(struct peers *peers, const struct dataset *dataset,
@@ -164,7 +149,9 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 			preparation_equal(&peers->spaces[i].preparation, preparation))
 			return i;
 	const struct shared_dataset *shared = shared_find_locked(peers, dataset);
-	uint32_t at = free_space_locked(peers), number;
+	uint32_t at = 0, number;
+	while (at < peers->n_spaces && peers->spaces[at].dataset)
+		at++;
 	if (!shared || at == PEER_SPACES)
 		return PEER_SPACES;
 	preparation_print(preparation, text);
@@ -181,12 +168,6 @@ static uint32_t find_space_locked(struct peers *peers, const struct dataset *dat
 	return at;
 }
 
-static bool refuses(const struct home *home, const struct shared_space *space)
-{
-	uint64_t until_ns = home->refuses_until_ns[space->number];
-	return until_ns != 0 && clock_now_ns() < until_ns;
-}
-
 /* Returns the first node in the sample's order of homes (place.h) that does not refuse the space
  * now. NULL: this node comes first, or there is no such node. */
 static struct home *find_home_locked(
@@ -198,7 +179,7 @@ static struct home *find_home_locked(
 		struct home *home = &peers->homes[peers->at[i]];
 		if (home->is_here)
 			return NULL;
-		if (!refuses(home, space))
+		if (clock_now_ns() >= home->refuses_until_ns[space->number])
 			return home;
 		i = place_next(peers->place, space->hash, sample, i);
 	}

@@ -73,14 +73,6 @@ static int fetch_sample(void *context, struct sched_fetch *fetch)
 
 /* --- life -------------------------------------------------------------------------------- */
 
-static int share_all(struct peers *peers, struct dataset **datasets, size_t n)
-{
-	int err = 0;
-	for (size_t i = 0; !err && i < n; i++)
-		err = peers_share(peers, datasets[i]);
-	return err;
-}
-
 static uint64_t most_bytes(const struct daemon_config *config)
 {
 	uint64_t pixels = config->max_pixels ? config->max_pixels : IMAGE_MAX_PIXELS;
@@ -116,8 +108,8 @@ static int start(struct peers *peers, const struct daemon_config *config,
 	if (!err && peers->trust && !cluster->encrypt)
 		log_info("[cluster]:encrypt = no: nodes send images unencrypted, which "
 			 "needs a trusted network");
-	if (!err)
-		err = share_all(peers, datasets, config->n_datasets);
+	for (size_t i = 0; !err && i < config->n_datasets; i++)
+		err = peers_share(peers, datasets[i]);
 	if (!err)
 		err = peer_client_new(&peers->self, most_bytes(config), &peers->client);
 	if (!err)

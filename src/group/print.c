@@ -8,22 +8,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char *state_word(enum coord_state state)
-{
-	switch (state) {
-	case COORD_JOINING:
-		return "joining";
-	case COORD_REFUSED:
-		return "refused";
-	case COORD_FOLLOWS:
-		return "follows";
-	case COORD_LEADS:
-		return "leads";
-	case COORD_AWAY:
-		return "away";
-	}
-	return "?";
-}
+static const char *const state_words[] = {[COORD_JOINING] = "joining",
+	[COORD_REFUSED] = "refused",
+	[COORD_FOLLOWS] = "follows",
+	[COORD_LEADS] = "leads",
+	[COORD_AWAY] = "away"};
 
 static void print_member(
 	const struct group *group, const struct coord_node *member, FILE *out)
@@ -40,7 +29,7 @@ static void print_node(const struct group *group, FILE *out)
 {
 	const struct coord_status *status = &group->status;
 	const struct cluster_config *config = &group->config->cluster;
-	fprintf(out, "node %s\nstate %s\n", group->self.name, state_word(status->state));
+	fprintf(out, "node %s\nstate %s\n", group->self.name, state_words[status->state]);
 	if (!config->engine)
 		fputs("engine in this daemon\n", out);
 	else if (status->away_since_ns)

@@ -287,21 +287,17 @@ static struct sched_job *find_job_of_rank(const struct group *group, job_id id)
 
 static void keep_job(const struct group *group, job_id id)
 {
-	struct sched_job *job = find_job_of_rank(group, id);
+	auto_job *job = find_job_of_rank(group, id);
 	struct group_rank *rank = job ? find_job(group, job) : NULL;
 	if (rank)
 		rank->gone = false;
-	if (job)
-		sched_job_put(job);
 }
 
 static void take_job(struct group *group, job_id id)
 {
-	struct sched_job *job = find_job_of_rank(group, id);
+	auto_job *job = find_job_of_rank(group, id);
 	if (job && !find_job(group, job))
 		(void)add_rank(group, job, id); /* the next group_sync tries again */
-	if (job)
-		sched_job_put(job);
 }
 
 /* Removes ranks first, because a new training may have the name of a removed one. */

@@ -26,12 +26,6 @@ bool flight_has_room(const struct flight *flight)
 	return flight->in_flight < flight->limit;
 }
 
-static void begin_round(struct flight *flight, uint64_t now_ns)
-{
-	flight->begun_ns = now_ns;
-	flight->ended = flight->at_limit = 0;
-}
-
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
 	/* The time without a read in flight says nothing about the storage: it does not count. */
@@ -51,8 +45,7 @@ static void settle(struct flight *flight, double rate)
 static void judge_try(struct flight *flight, double rate)
 {
 	bool less = flight->tries_less;
-	bool good = rate >= flight->rate * (less ? LOSS : REWARD);
-	if (good) {
+	if (rate >= flight->rate * (less ? LOSS : REWARD)) {
 		settle(flight, rate);
 		flight->rest = less ? REST_ROUNDS : 0;
 		return;
@@ -94,7 +87,8 @@ static void end_round(struct flight *flight, uint64_t now_ns)
 	double seconds = (double)(now_ns - flight->begun_ns) / 1e9;
 	bool full = flight->at_limit * 4 >= flight->ended * 3 && seconds > 0;
 	double rate = seconds > 0 ? flight->ended / seconds : 0;
-	begin_round(flight, now_ns);
+	flight->begun_ns = now_ns;
+	flight->ended = flight->at_limit = 0;
 	if (!full) {
 		end_idle_round(flight, rate);
 		return;

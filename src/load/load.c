@@ -171,16 +171,11 @@ static int decode_frame(struct load_context *context, const struct load_task *fr
 	return err;
 }
 
-static struct tensor_shape shape_of(const struct load_task *task)
-{
-	return preparation_output(
-		task->preparation, preparation_image(task->preparation,
-					   task->expected_image, task->orientation));
-}
-
 static int decode_frames(struct load_context *context, struct load_task *task)
 {
-	struct tensor_shape shape = shape_of(task);
+	const struct preparation *preparation = task->preparation;
+	struct tensor_shape shape = preparation_output(preparation,
+		preparation_image(preparation, task->expected_image, task->orientation));
 	struct tensor *tensor = tensor_new(shape, tensor_shape_bytes(shape));
 	const struct load_read *read = task->read;
 	const struct load_task *frame = task;

@@ -168,7 +168,3 @@ must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *wo
 /* Finishes the begun tasks and the queued work, and joins the threads. A read that has not ended
  * after two seconds fails with -EINTR; its thread remains, and leaves the caller's data alone. */
 void load_pool_free(struct load_pool **pool);
-
-/* Reads the file of one task, then decodes one task, which may be another task, both in the calling
- * thread. Returns false if there was no task to decode. */
-bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks);

@@ -51,9 +51,6 @@ void load_name_second(
 must_check int load_read_prepare(struct load_read *read, const struct load_task *task);
 /* Reads the sample. Blocks until the storage answers, perhaps for ever. */
 void load_read_run(struct load_read *read);
-/* Gives the result of a read to the task. read NULL: there was no memory for the read. The caller
- * must keep `read` until the task is decoded. */
-void load_read_give(struct load_read *read, struct load_task *task);
 
 /* Decodes the bytes of task->read for the tasks of the chain. If task->read is NULL, the task fails
  * with task->status or, if this is 0, with -ENOMEM. */

@@ -23,35 +23,6 @@ struct decoder {
 
 static _Thread_local bool is_decoder; /* this thread is a decoder or a runner */
 
-void load_read_give(struct load_read *read, struct load_task *task)
-{
-	task->read = read;
-	task->identity =
-		read && read->status == 0 ? read->identity : (struct load_identity){0};
-}
-
-bool load_run_one(struct load_context *context, const struct load_callbacks *callbacks)
-{
-	struct load_read *read = NULL;
-	struct load_task *task = callbacks->next_read(callbacks->context);
-	if (task) {
-		read = load_read_new();
-		if (read && load_read_prepare(read, task) != 0)
-			load_read_free(&read);
-		if (read)
-			load_read_run(read);
-		load_read_give(read, task);
-		callbacks->read(callbacks->context, task);
-	}
-	task = callbacks->next_decode(callbacks->context);
-	if (task) {
-		load_decode(context, task);
-		callbacks->done(callbacks->context, task);
-	}
-	load_read_free(&read);
-	return task != NULL;
-}
-
 /* --- kicks ------------------------------------------------------------------------------ */
 
 bool crew_wait(struct load_pool *pool, struct crew *crew)
@@ -123,19 +94,14 @@ static void unqueue_locked(struct load_pool *pool, struct load_work *work)
 	work->queued = false;
 }
 
-static struct load_work *take_work(struct load_pool *pool)
-{
-	LOCK_SCOPE(&pool->lock);
-	struct load_work *work = TAILQ_FIRST(&pool->works);
-	if (work)
-		unqueue_locked(pool, work);
-	return work;
-}
-
 /* Does the next work for decoders. Returns false if the queue is empty. */
 static bool do_work(struct load_pool *pool)
 {
-	struct load_work *work = take_work(pool);
+	lock_take(&pool->lock);
+	struct load_work *work = TAILQ_FIRST(&pool->works);
+	if (work)
+		unqueue_locked(pool, work);
+	lock_release(&pool->lock);
 	if (work)
 		work->run(work);
 	return work != NULL;

@@ -183,18 +183,11 @@ static int try_to_open(const struct load_read *read)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_path(const struct load_read *read)
-{
-	int fd;
-	do
-		fd = try_to_open(read);
-	while (fd == -EINTR);
-	return fd;
-}
-
 static int open_source(struct load_read *read, int *ret)
 {
-	*ret = open_path(read);
+	do
+		*ret = try_to_open(read);
+	while (*ret == -EINTR);
 	if (*ret == -EXDEV)
 		return fail(read, -EIO,
 			"a symbolic link leads out of the dataset (allowed with symlinks "
@@ -358,4 +351,25 @@ void load_read_run(struct load_read *read)
 		return;
 	tensor_free(read->tensor);
 	read->tensor = NULL;
+}
+
+int load_bytes(struct load_task *task)
+{
+	static const struct preparation as_it_is = {.encoded = true};
+	struct load_read *read = load_read_new();
+	task->preparation = &as_it_is;
+	task->tensor = NULL;
+	task->message[0] = '\0';
+	int err = read ? load_read_prepare(read, task) : -ENOMEM;
+	if (!err) {
+		load_read_run(read);
+		err = read->status;
+		memcpy(task->message, read->message, sizeof(task->message));
+	}
+	if (!err) {
+		task->tensor = read->tensor;
+		read->tensor = NULL;
+	}
+	load_read_free(&read);
+	return task->status = err;
 }

@@ -70,7 +70,9 @@ static bool read_one(struct reader *reader, struct load_task *task)
 		load_read_free(&read);
 		return false;
 	}
-	load_read_give(read, task);
+	task->read = read;
+	task->identity =
+		read && read->status == 0 ? read->identity : (struct load_identity){0};
 	pool->callbacks.read(pool->callbacks.context, task);
 	return true;
 }

@@ -41,8 +41,7 @@ static int add_locked(struct peer_client *client, struct peer_want *want, bool *
 	struct peer_node *node = client->nodes[want->fetch.node];
 	if (client->stopping)
 		return -ECANCELED;
-	if (node->is_gone ||
-		(node->down_until_ns > 0 && clock_now_ns() < node->down_until_ns)) {
+	if (node->is_gone || clock_now_ns() < node->down_until_ns) {
 		atomic_fetch_add(&node->failed, 1);
 		return -EHOSTDOWN;
 	}
@@ -273,8 +272,7 @@ static bool next_ready(struct peer_client *client, struct news *ret)
 	*ret = (struct news){.node = node,
 		.is_gone = node->is_gone,
 		.has_moved = node->has_moved,
-		.is_down =
-			node->down_until_ns > 0 && clock_now_ns() < node->down_until_ns};
+		.is_down = clock_now_ns() < node->down_until_ns};
 	if (node->has_moved)
 		node->address = node->wanted;
 	node->has_moved = false;

@@ -309,11 +309,10 @@ int peer_trust_new(const struct peer_trust_files *files, struct peer_trust **ret
 		return -ENOMEM;
 	trust->files = *files;
 	lock_init(&trust->lock, LOCK_RANK_PEER, "trust");
-	if (files->secret) {
+	if (files->secret)
 		err = read_secret(trust);
-	} else {
+	else
 		look_at(trust, trust->stamps);
-	}
 	if (!err) {
 		err = make_context(trust, &trust->context, message);
 		if (err)

@@ -109,11 +109,6 @@ void place_free(struct place **place)
 	*place = NULL;
 }
 
-static uint64_t key_of(uint64_t space, sample_id sample)
-{
-	return rng_mix(space, sample);
-}
-
 /* Returns the node with the smallest score among the nodes of the same capacity as entry *i, which
  * follow one another. This is the node with the largest draw, so only one score, a logarithm, is
  * computed. Sets *i to the first entry of another capacity. */
@@ -134,7 +129,7 @@ static struct rank first_of_capacity(const struct place *place, uint64_t key, ui
 
 uint32_t place_home(const struct place *place, uint64_t space, sample_id sample)
 {
-	uint64_t key = key_of(space, sample);
+	uint64_t key = rng_mix(space, sample);
 	uint32_t i = 0;
 	if (place->n == 0)
 		return PLACE_NONE;
@@ -158,7 +153,7 @@ static struct rank rank_of(const struct place *place, uint64_t key, uint32_t ent
 uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after)
 {
-	uint64_t key = key_of(space, sample);
+	uint64_t key = rng_mix(space, sample);
 	uint32_t i = 0;
 	while (i < place->n && place->entries[i].index != after)
 		i++;
@@ -177,7 +172,7 @@ uint32_t place_next(
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample)
 {
-	uint64_t key = key_of(space, sample);
+	uint64_t key = rng_mix(space, sample);
 	if (n_job == 0)
 		return PLACE_NONE;
 	uint32_t node = (uint32_t)(key % n_nodes);

@@ -320,16 +320,3 @@ Test(load_pool, readers_are_made_when_they_are_needed)
 	unlink(path);
 	unlink(go);
 }
-
-Test(load_pool, the_one_thread_twin_does_one_task_per_call)
-{
-	struct load_context *context;
-	cr_assert(zero(int, load_context_new(&context)));
-	sched.n_ready = 2;
-	cr_assert(load_run_one(context, &callbacks));
-	cr_assert(eq(u32, sched.n_done, 1));
-	cr_assert(load_run_one(context, &callbacks));
-	cr_assert(eq(u32, sched.n_done, 2));
-	cr_assert(not(load_run_one(context, &callbacks)));
-	load_context_free(&context);
-}

@@ -3,6 +3,7 @@
 
 #include "base/fault.h"
 #include "edition/edition.h"
+#include "load/load_internal.h"
 #include "sched/supplying.h"
 #include "supply/supply.h"
 #include "world.h"
@@ -71,17 +72,33 @@ static void ask(struct shared *shared, int job, uint32_t n)
 	sched_validate(shared->world.sched);
 }
 
+/* Reads the file of one task, then decodes one task. Returns false if there was none to decode. */
+static bool prepare_one(struct shared *shared)
+{
+	struct sched *sched = shared->world.sched;
+	struct load_read *read = load_read_new();
+	struct load_task *task = sched_next_read(sched);
+	if (task) {
+		cr_assert_eq(0, load_read_prepare(read, task));
+		load_read_run(read);
+		task->read = read;
+		sched_read(sched, task);
+	}
+	task = sched_next_decode(sched);
+	if (task) {
+		load_decode(shared->context, task);
+		sched_load_done(sched, task);
+	}
+	load_read_free(&read);
+	return task != NULL;
+}
+
 static void prepare(struct shared *shared, uint32_t n)
 {
-	const struct load_callbacks callbacks = {.next_read = sched_next_read,
-		.read = sched_read,
-		.next_decode = sched_next_decode,
-		.done = sched_load_done,
-		.context = shared->world.sched};
 	do {
 		shared->jobs[0]->is.now->parts[0].space->cost_ns = COST_NS;
 		sched_validate(shared->world.sched);
-	} while (n-- > 0 && load_run_one(shared->context, &callbacks));
+	} while (n-- > 0 && prepare_one(shared));
 }
 
 static uint32_t answered(const struct shared *shared, int job)
