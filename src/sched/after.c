@@ -3,7 +3,7 @@
 
 #include "sched/sched_internal.h"
 
-void aftermath_init(struct aftermath *aftermath)
+void sched_lock(struct sched *sched, struct aftermath *aftermath)
 {
 	*aftermath = (struct aftermath){0};
 	TAILQ_INIT(&aftermath->finished);
@@ -18,7 +18,6 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 void sched_after(struct sched *sched)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
 }

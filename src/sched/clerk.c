@@ -24,8 +24,7 @@
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	struct stream *stream = draw_find(&job->sched->draw, job->is.id, epoch);
 	if (stream)
 		draw_ready(stream, true);
@@ -143,8 +142,7 @@ static void tell_loaded(
 	struct sched_job *job, uint32_t epoch, struct epoch *loaded, int status)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	epochs_loaded(job->is.epochs, epoch, loaded, status);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);

@@ -306,8 +306,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	struct sched_job *job = job_find_locked(sched, name, 0);
 	if (job)
 		job_leave_locked(job, &aftermath);

@@ -25,9 +25,8 @@ static int hold_opens(struct sched_job *job)
 {
 	struct aftermath aftermath;
 	struct effects effects;
-	aftermath_init(&aftermath);
 	effects_init(&effects);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
 	if (!err)
 		epochs_hold(job->is.epochs, &effects);
@@ -39,8 +38,7 @@ static int hold_opens(struct sched_job *job)
 static void let_opens_go(struct sched_job *job)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	epochs_unhold(job->is.epochs);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
@@ -51,9 +49,8 @@ static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
 	struct effects effects;
-	aftermath_init(&aftermath);
 	effects_init(&effects);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	int err = job->removed || job->sched->stopping ? -ENODEV
 						       : journal_reserve(job->is.journal);
 	if (!err) {

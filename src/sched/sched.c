@@ -136,8 +136,7 @@ void sched_stop(struct sched *sched)
 {
 	struct aftermath aftermath;
 	struct sched_job *job;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	sched->stopping = sched->supply.stopping = true;
 	pthread_cond_broadcast(&sched->house_cond);
 	pthread_cond_broadcast(&sched->clerk_cond);
@@ -167,8 +166,7 @@ static void leave_all_jobs(struct sched *sched)
 	struct sched_job *job;
 	for (;;) {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&sched->lock);
+		sched_lock(sched, &aftermath);
 		job = TAILQ_FIRST(&sched->jobs);
 		if (job)
 			job_leave_locked(job, &aftermath);

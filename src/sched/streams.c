@@ -311,8 +311,7 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	struct stream *stream = err ? NULL : stream_new(job, epoch);
 	if (!stream)
 		return err ? err : -ENOMEM;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
 	bool wanted = is_wanted_locked(job, epoch);
@@ -369,8 +368,7 @@ void streams_fill(struct sched_job *job)
 	bool more = true;
 	while (more) {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&job->sched->lock);
+		sched_lock(job->sched, &aftermath);
 		more = fill_all_locked(job, &aftermath);
 		sched_unlock(job->sched, &aftermath);
 	}
@@ -442,8 +440,7 @@ void streams_let_go(struct sched *sched)
 	if (!stream)
 		return;
 	find_ids(stream);
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	if (knows_ids(stream))
 		change_need_locked(stream, CACHE_NEED_DROP);
 	else
