@@ -8,6 +8,7 @@ void sched_lock(struct sched *sched, struct aftermath *aftermath)
 	*aftermath = (struct aftermath){0};
 	TAILQ_INIT(&aftermath->finished);
 	TAILQ_INIT(&aftermath->look_ups);
+	lock_take(&sched->lock);
 }
 
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)

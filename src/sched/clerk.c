@@ -81,17 +81,15 @@ static void free_dead(struct sched_job *job)
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
 {
-	uint32_t before;
-	{
-		LOCK_SCOPE(&job->sched->lock);
-		before = job->save_pause;
-		job->save_pause = 0;
-		if (err)
-			job->save_pause = before ? 2 * before : 1;
-		if (job->save_pause > MAX_SAVE_PAUSE_S)
-			job->save_pause = MAX_SAVE_PAUSE_S;
-		job->save_in = job->save_pause;
-	}
+	lock_take(&job->sched->lock);
+	uint32_t before = job->save_pause;
+	job->save_pause = 0;
+	if (err)
+		job->save_pause = before ? 2 * before : 1;
+	if (job->save_pause > MAX_SAVE_PAUSE_S)
+		job->save_pause = MAX_SAVE_PAUSE_S;
+	job->save_in = job->save_pause;
+	lock_release(&job->sched->lock);
 	if (err && !before)
 		log_error("job %s: the order of epoch %u can't be saved in %s: %s; "
 			  "memory and the journal keep it and later orders until they "
@@ -179,17 +177,6 @@ static void work_for(struct sched_job *job)
 	free_editions(job);
 }
 
-static struct sched_job *next_job_locked(struct sched *sched)
-{
-	struct sched_job *job;
-	lock_assert_held(&sched->lock);
-	while (!(job = TAILQ_FIRST(&sched->for_clerk)) && !sched->stopping)
-		lock_wait(&sched->lock, &sched->clerk_cond);
-	if (job)
-		TAILQ_REMOVE(&sched->for_clerk, job, clerk_link);
-	return job;
-}
-
 /* Ends the clerk's work for the job, unless there is new work: then returns false. */
 static bool leave(struct sched_job *job)
 {
@@ -208,9 +195,13 @@ static bool leave(struct sched_job *job)
 void *sched_clerk(void *context)
 {
 	struct sched *sched = context;
+	struct sched_job *job;
 	for (;;) {
 		lock_take(&sched->lock);
-		struct sched_job *job = next_job_locked(sched);
+		while (!(job = TAILQ_FIRST(&sched->for_clerk)) && !sched->stopping)
+			lock_wait(&sched->lock, &sched->clerk_cond);
+		if (job)
+			TAILQ_REMOVE(&sched->for_clerk, job, clerk_link);
 		lock_release(&sched->lock);
 		if (!job)
 			return NULL;

@@ -15,7 +15,6 @@
 #include "epoch/questions.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)

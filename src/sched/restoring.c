@@ -125,15 +125,11 @@ static int restore(struct sched_job *job, struct clerk_restore *work)
 	return err ? err : restore_job(job, &work->to);
 }
 
-static struct clerk_restore *work_of_clerk(struct sched_job *job)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return job->restoring;
-}
-
 void restore_if_wanted(struct sched_job *job)
 {
-	struct clerk_restore *work = work_of_clerk(job);
+	lock_take(&job->sched->lock);
+	struct clerk_restore *work = job->restoring;
+	lock_release(&job->sched->lock);
 	if (!work)
 		return;
 	work->err = restore(job, work);

@@ -156,8 +156,7 @@ void sched_stop(struct sched *sched)
 	sched->has_clerk = false;
 	if (sched->programs)
 		programs_stop(sched->programs);
-	if (sched->pool)
-		load_pool_free(&sched->pool);
+	load_pool_free(&sched->pool);
 	tiers_close(sched);
 }
 
@@ -187,8 +186,7 @@ void sched_free(struct sched **sched_pointer)
 		leave_all_jobs(sched);
 	sources_free(sched);
 	quarantine_free(&sched->quarantine);
-	if (sched->cache)
-		cache_free(&sched->cache);
+	cache_free(&sched->cache);
 	supply_end(&sched->supply);
 	free(sched->sources);
 	programs_free(&sched->programs);
