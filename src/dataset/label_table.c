@@ -3,6 +3,7 @@
 
 #include "dataset/label_table.h"
 #include "base/aprintf.h"
+#include "base/compare.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -86,16 +87,11 @@ static int read_line(const struct reading *reading, char *text)
 	return add(reading->table, text, end, &entry);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
 static int sort(struct reading *reading)
 {
 	struct label_table *table = reading->table;
 	if (table->n > 0)
-		qsort(table->entries, table->n, sizeof(*table->entries), compare);
+		qsort(table->entries, table->n, sizeof(*table->entries), compare_texts);
 	for (size_t i = 1; i < table->n; i++) {
 		const struct entry *one = &table->entries[i - 1];
 		const struct entry *next = &table->entries[i];
@@ -172,7 +168,8 @@ uint32_t label_table_find(
 	if (!key.name)
 		return LABEL_NONE;
 	if (table->n > 0)
-		found = bsearch(&key, table->entries, table->n, sizeof(key), compare);
+		found = bsearch(
+			&key, table->entries, table->n, sizeof(key), compare_texts);
 	free(key.name);
 	return found ? found->label : LABEL_NONE;
 }

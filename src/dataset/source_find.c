@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -67,17 +68,11 @@ int containers_find_file(struct scan *scan)
 	return err ? err : containers_add_file(scan, name);
 }
 
-static int compare_containers(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct container *)a)->name, ((const struct container *)b)->name);
-}
-
 void containers_sort(struct scan *scan)
 {
 	if (scan->n_containers)
 		qsort(scan->containers, scan->n_containers, sizeof(*scan->containers),
-			compare_containers);
+			compare_texts);
 }
 
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -222,12 +223,6 @@ static int add_csv_label(void *context, const struct metadata_line *line)
 	return 0;
 }
 
-static int compare_csv(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct csv_label *)a)->name, ((const struct csv_label *)b)->name);
-}
-
 static int read_csv(struct scan *scan, struct csv_labels *labels)
 {
 	struct metadata *metadata;
@@ -250,7 +245,7 @@ static int read_csv(struct scan *scan, struct csv_labels *labels)
 		err = metadata_rows(metadata, add_csv_label, labels);
 	metadata_close(&metadata);
 	if (!err && labels->n)
-		qsort(labels->of, labels->n, sizeof(*labels->of), compare_csv);
+		qsort(labels->of, labels->n, sizeof(*labels->of), compare_texts);
 	return err;
 }
 
@@ -263,7 +258,7 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 			struct listed *listed = &listings[i].samples[k];
 			struct csv_label key = {listed->member, NULL};
 			const struct csv_label *found = bsearch(
-				&key, labels.of, labels.n, sizeof(key), compare_csv);
+				&key, labels.of, labels.n, sizeof(key), compare_texts);
 			listed->label = found ? found->label : NULL;
 		}
 	free(labels.of);
