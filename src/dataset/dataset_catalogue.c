@@ -345,7 +345,7 @@ static int load_content(sqlite3 *db, const char *source, bool samples,
 	return err || !samples ? err : load_samples(db, version, catalogue);
 }
 
-static int load_file(
+int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret)
 {
 	sqlite3 *db;
@@ -373,16 +373,6 @@ static int load_file(
 			file);
 	}
 	return err == -EILSEQ ? 0 : err;
-}
-
-int catalogue_load(const char *file, const char *source, struct catalogue *ret)
-{
-	return load_file(file, source, true, ret);
-}
-
-int catalogue_load_about(const char *file, const char *source, struct catalogue *ret)
-{
-	return load_file(file, source, false, ret);
 }
 
 void catalogue_free(struct catalogue *catalogue)
