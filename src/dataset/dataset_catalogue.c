@@ -101,17 +101,15 @@ static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 
 static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	const char **classes = array_grow(catalogue->classes, catalogue->n_classes,
-		&catalogue->classes_capacity, sizeof(*classes));
-	if (!classes)
+	if (!array_make_room(catalogue->classes, catalogue->n_classes,
+		    &catalogue->classes_capacity))
 		return -ENOMEM;
-	catalogue->classes = classes;
 	const char *name = column_text(catalogue, statement, 1);
 	if (!name)
 		return -ENOMEM;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_classes)
 		return -EILSEQ;
-	classes[catalogue->n_classes++] = name;
+	catalogue->classes[catalogue->n_classes++] = name;
 	return 0;
 }
 
@@ -139,20 +137,18 @@ static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_sam
 
 static int load_container(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	struct container *containers =
-		array_grow(catalogue->containers, catalogue->n_containers,
-			&catalogue->containers_capacity, sizeof(*containers));
-	if (!containers)
+	if (!array_make_room(catalogue->containers, catalogue->n_containers,
+		    &catalogue->containers_capacity))
 		return -ENOMEM;
-	catalogue->containers = containers;
 	const char *name = column_text(catalogue, statement, 1);
 	if (!name)
 		return -ENOMEM;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_containers)
 		return -EILSEQ;
-	containers[catalogue->n_containers++] = (struct container){.name = name,
-		.bytes = (uint64_t)sqlite3_column_int64(statement, 2),
-		.mtime_ns = sqlite3_column_int64(statement, 3)};
+	catalogue->containers[catalogue->n_containers++] =
+		(struct container){.name = name,
+			.bytes = (uint64_t)sqlite3_column_int64(statement, 2),
+			.mtime_ns = sqlite3_column_int64(statement, 3)};
 	return 0;
 }
 
@@ -182,11 +178,9 @@ static int load_part(
 
 static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
-		&catalogue->rows_capacity, sizeof(*rows));
-	if (!rows)
+	if (!array_make_room(
+		    catalogue->rows, catalogue->n_rows, &catalogue->rows_capacity))
 		return -ENOMEM;
-	catalogue->rows = rows;
 	struct row row = {
 		.path = column_text(catalogue, statement, 1),
 		.label = sqlite3_column_type(statement, 2) == SQLITE_NULL
@@ -214,7 +208,7 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 		(row.label != LABEL_NONE && row.label >= catalogue->n_classes) ||
 		catalogue->n_rows == SAMPLE_NONE)
 		return -EILSEQ;
-	rows[catalogue->n_rows++] = row;
+	catalogue->rows[catalogue->n_rows++] = row;
 	return 0;
 }
 

@@ -190,12 +190,9 @@ bool names_have(const char *const *names, size_t n, const char *name)
 
 int name_list_add(struct name_list *names, const char *name)
 {
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
+	if (!array_make_room(names->name, names->n, &names->capacity))
 		return -ENOMEM;
-	names->name = grown;
-	grown[names->n++] = name;
+	names->name[names->n++] = name;
 	return 0;
 }
 

@@ -51,14 +51,12 @@ static bool parse_label(const char *text, uint32_t *ret)
 static int add(
 	struct label_table *table, const char *name, size_t n, const struct entry *entry)
 {
-	struct entry *grown = array_grow(
-		table->entries, table->n, &table->capacity, sizeof(*table->entries));
-	if (!grown)
+	if (!array_make_room(table->entries, table->n, &table->capacity))
 		return -ENOMEM;
-	table->entries = grown;
-	grown[table->n] = *entry;
-	grown[table->n].name = strndup(name, n);
-	if (!grown[table->n].name)
+	struct entry *added = &table->entries[table->n];
+	*added = *entry;
+	added->name = strndup(name, n);
+	if (!added->name)
 		return -ENOMEM;
 	table->n++;
 	if (entry->label >= table->n_labels)
@@ -133,14 +131,12 @@ int label_table_read(const char *path, struct label_table **ret, char **ret_mess
 {
 	struct label_table *table = calloc(1, sizeof(*table));
 	struct reading reading = {.table = table, .ret_message = ret_message};
-	FILE *in = NULL;
+	auto_fclose FILE *in = NULL;
 	if (!table)
 		return -ENOMEM;
 	int err = open_file(path, &in);
 	if (!err)
 		err = read_lines(&reading, in);
-	if (in)
-		fclose(in);
 	if (err)
 		label_table_free(&table);
 	else

@@ -133,12 +133,10 @@ static const char *whole_ending(const char *path)
 static int keep_label(struct container_scan *container)
 {
 	const struct label_group *group = container->group;
-	struct group_label *labels = array_grow(container->labels, container->n_labels,
-		&container->labels_capacity, sizeof(*labels));
-	if (!labels)
+	if (!array_make_room(
+		    container->labels, container->n_labels, &container->labels_capacity))
 		return -ENOMEM;
-	container->labels = labels;
-	labels[container->n_labels++] = (struct group_label){
+	container->labels[container->n_labels++] = (struct group_label){
 		group->member, group->label, group->first, container->listing->n};
 	return 0;
 }
@@ -210,15 +208,10 @@ static int add_csv_label(void *context, const struct metadata_line *line)
 	struct csv_labels *labels = context;
 	if (!line->labelled)
 		return 0;
-	struct csv_label *grown =
-		array_grow(labels->of, labels->n, &labels->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	labels->of = grown;
 	const char *name = arena_text(&labels->listing->names, line->file_name);
-	if (!name)
+	if (!name || !array_make_room(labels->of, labels->n, &labels->capacity))
 		return -ENOMEM;
-	grown[labels->n++] = (struct csv_label){
+	labels->of[labels->n++] = (struct csv_label){
 		name, line->label ? listing_label(labels->listing, line->label) : NULL};
 	return 0;
 }
