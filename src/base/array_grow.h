@@ -3,7 +3,9 @@
 
 #pragma once
 
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Makes room for one more item in an array of n. Returns the array, which may have moved. Returns
  * NULL, and leaves the array unchanged, if there is no memory. */
@@ -17,3 +19,19 @@ static inline void *array_grow(void *items, size_t n, size_t *capacity, size_t i
 		*capacity = wanted;
 	return grown;
 }
+
+static inline bool array_grow_at(
+	void *items, size_t n, size_t *capacity, size_t item_bytes)
+{
+	void *now;
+	memcpy(&now, items, sizeof(now));
+	now = array_grow(now, n, capacity, item_bytes);
+	if (now)
+		memcpy(items, &now, sizeof(now));
+	return now;
+}
+
+/* Makes room for one more item in an array of n; the pointer `items` may change. Returns false, and
+ * leaves the array unchanged, if there is no memory. */
+#define array_make_room(items, n, capacity)                                              \
+	array_grow_at(&(items), n, capacity, sizeof(*(items)))

@@ -27,3 +27,9 @@ size_t escape_length(const char *text);
 unsigned utf8_read(const char *text, uint32_t *ret);
 /* Tells whether the character belongs to one of the categories Cc, Cf, Zl and Zp. */
 bool unicode_controls(uint32_t character);
+
+/* Returns the value of a hexadecimal digit. */
+static inline int hexadecimal(char digit)
+{
+	return digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10;
+}

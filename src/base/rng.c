@@ -57,3 +57,10 @@ uint64_t rng_mix(uint64_t a, uint64_t b)
 	uint64_t mixed = splitmix64(&state) ^ b;
 	return splitmix64(&mixed);
 }
+
+uint64_t rng_mix_text(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = rng_mix(hash, (unsigned char)*text);
+	return hash;
+}

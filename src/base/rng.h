@@ -20,6 +20,8 @@ uint64_t rng_next(struct rng *rng);
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
 uint64_t rng_mix(uint64_t a, uint64_t b);
+/* Mixes the bytes of the text into the hash, one by one. */
+uint64_t rng_mix_text(uint64_t hash, const char *text);
 
 #define FNV_BASIS UINT64_C(0xcbf29ce484222325)
 

@@ -132,7 +132,7 @@ static bool remove_one(const struct request *request, const char *name)
 {
 	struct dataset_config config;
 	char jobs[SCHED_JOB_NAMES];
-	int err = sched_dataset_take(request->context->sched, name, &config, jobs);
+	int err = sched_dataset_take(request->context->sched, name, false, &config, jobs);
 	if (err)
 		return refuse_taken(request, "removed", name, err, jobs);
 	config_dataset_free(&config);
@@ -205,7 +205,7 @@ static bool rescan(const struct request *request, const char *name)
 	struct sched *sched = request->context->sched;
 	struct dataset_config config;
 	char jobs[SCHED_JOB_NAMES];
-	int err = sched_dataset_take_used(sched, name, &config, jobs);
+	int err = sched_dataset_take(sched, name, true, &config, jobs);
 	if (err)
 		return refuse_taken(request, "scanned", name, err, jobs);
 	err = jobs[0] ? rescan_used(request, &config, jobs)
@@ -239,7 +239,7 @@ static bool move_behind(const struct request *request, struct dataset *next)
 	const char *name = dataset_name(next);
 	struct dataset_config config;
 	char jobs[SCHED_JOB_NAMES];
-	int err = sched_dataset_take_used(sched, name, &config, jobs);
+	int err = sched_dataset_take(sched, name, true, &config, jobs);
 	if (err)
 		return refuse_taken(request, "scanned", name, err, jobs);
 	err = move(request, &config, jobs, next);

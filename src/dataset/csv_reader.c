@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "dataset/csv_reader.h"
+#include "base/array_grow.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -12,14 +13,8 @@ static int add(struct csv_reader *reader, char c)
 {
 	if (reader->n == reader->most)
 		return -EFBIG;
-	if (reader->n + 1 >= reader->room) {
-		size_t room = reader->room ? reader->room * 2 : 256;
-		char *grown = realloc(reader->text, room);
-		if (!grown)
-			return -ENOMEM;
-		reader->text = grown;
-		reader->room = room;
-	}
+	if (!array_make_room(reader->text, reader->n + 1, &reader->room))
+		return -ENOMEM;
 	reader->text[reader->n++] = c;
 	return 0;
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/compare.h"
 #include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
@@ -88,17 +89,12 @@ void classes_check(struct dataset *dataset)
 	dataset->sorts_classes = i >= dataset->n_classes;
 }
 
-static int compare_names(const void *key, const void *name)
-{
-	return strcmp(key, *(char *const *)name);
-}
-
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name)
 {
 	uint32_t n = dataset->n_classes, label = 0;
 	if (dataset->sorts_classes) {
-		char **found = bsearch(name, dataset->classes, n,
-			sizeof(*dataset->classes), compare_names);
+		char **found = bsearch(&name, dataset->classes, n,
+			sizeof(*dataset->classes), compare_texts);
 		return found ? (uint32_t)(found - dataset->classes) : n;
 	}
 	while (label < n && strcmp(dataset->classes[label], name) != 0)

@@ -102,17 +102,15 @@ static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 
 static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	const char **classes = array_grow(catalogue->classes, catalogue->n_classes,
-		&catalogue->classes_capacity, sizeof(*classes));
-	if (!classes)
+	if (!array_make_room(catalogue->classes, catalogue->n_classes,
+		    &catalogue->classes_capacity))
 		return -ENOMEM;
-	catalogue->classes = classes;
 	const char *name = column_text(catalogue, statement, 1);
 	if (!name)
 		return -ENOMEM;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_classes)
 		return -EILSEQ;
-	classes[catalogue->n_classes++] = name;
+	catalogue->classes[catalogue->n_classes++] = name;
 	return 0;
 }
 
@@ -141,20 +139,18 @@ static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_sam
 
 static int load_container(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	struct container *containers =
-		array_grow(catalogue->containers, catalogue->n_containers,
-			&catalogue->containers_capacity, sizeof(*containers));
-	if (!containers)
+	if (!array_make_room(catalogue->containers, catalogue->n_containers,
+		    &catalogue->containers_capacity))
 		return -ENOMEM;
-	catalogue->containers = containers;
 	const char *name = column_text(catalogue, statement, 1);
 	if (!name)
 		return -ENOMEM;
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_containers)
 		return -EILSEQ;
-	containers[catalogue->n_containers++] = (struct container){.name = name,
-		.bytes = (uint64_t)sqlite3_column_int64(statement, 2),
-		.mtime_ns = sqlite3_column_int64(statement, 3)};
+	catalogue->containers[catalogue->n_containers++] =
+		(struct container){.name = name,
+			.bytes = (uint64_t)sqlite3_column_int64(statement, 2),
+			.mtime_ns = sqlite3_column_int64(statement, 3)};
 	return 0;
 }
 
@@ -184,11 +180,9 @@ static int load_part(
 
 static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 {
-	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
-		&catalogue->rows_capacity, sizeof(*rows));
-	if (!rows)
+	if (!array_make_room(
+		    catalogue->rows, catalogue->n_rows, &catalogue->rows_capacity))
 		return -ENOMEM;
-	catalogue->rows = rows;
 	struct row row = {
 		.path = column_text(catalogue, statement, 1),
 		.label = sqlite3_column_type(statement, 2) == SQLITE_NULL
@@ -216,7 +210,7 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 		(row.label != LABEL_NONE && row.label >= catalogue->n_classes) ||
 		catalogue->n_rows == SAMPLE_NONE)
 		return -EILSEQ;
-	rows[catalogue->n_rows++] = row;
+	catalogue->rows[catalogue->n_rows++] = row;
 	return 0;
 }
 
@@ -348,7 +342,7 @@ static int load_content(sqlite3 *db, const char *source, bool samples,
 	return err || !samples ? err : load_samples(db, version, catalogue);
 }
 
-static int load_file(
+int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret)
 {
 	sqlite3 *db;
@@ -376,16 +370,6 @@ static int load_file(
 			file);
 	}
 	return err == -EILSEQ ? 0 : err;
-}
-
-int catalogue_load(const char *file, const char *source, struct catalogue *ret)
-{
-	return load_file(file, source, true, ret);
-}
-
-int catalogue_load_about(const char *file, const char *source, struct catalogue *ret)
-{
-	return load_file(file, source, false, ret);
 }
 
 void catalogue_free(struct catalogue *catalogue)

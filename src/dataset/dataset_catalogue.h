@@ -62,12 +62,10 @@ struct catalogue {
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Sets *ret to an empty catalogue if the file does not exist, or (logged) is not usable. */
+/* Sets *ret to an empty catalogue if the file does not exist, or (logged) is not usable. samples:
+ * false: reads neither samples nor files beside samples. */
 must_check int catalogue_load(
-	const char *file, const char *source, struct catalogue *ret);
-/* Works like catalogue_load, but reads neither samples nor files beside samples. */
-must_check int catalogue_load_about(
-	const char *file, const char *source, struct catalogue *ret);
+	const char *file, const char *source, bool samples, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
 
 /* Tells whether the containers have the same name, size and mtime. */

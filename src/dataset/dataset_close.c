@@ -6,15 +6,6 @@
 
 #include <stdlib.h>
 
-static void mixed_free(struct dataset *made)
-{
-	free(made->labels);
-	for (size_t i = 0; i < made->n_mixed; i++)
-		dataset_close(&made->mixed[i]);
-	free(made->mixed);
-	free(made->firsts);
-}
-
 void dataset_close(struct dataset **dataset)
 {
 	struct dataset *old = *dataset;
@@ -32,10 +23,12 @@ void dataset_close(struct dataset **dataset)
 		free(old->classes[i]);
 	free(old->classes);
 	free(old->beside);
-	if (old->map)
-		map_close(&old->map);
-	else
-		mixed_free(old);
+	map_close(&old->map);
+	for (size_t i = 0; i < old->n_mixed; i++)
+		dataset_close(&old->mixed[i]);
+	free(old->mixed);
+	free(old->firsts);
+	free(old->labels);
 	if (old->present)
 		roaring_bitmap_free(old->present);
 	free(old->name);

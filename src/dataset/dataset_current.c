@@ -41,7 +41,7 @@ bool catalogue_is_current(const struct scan *scan, const char *rule, const char 
 {
 	struct catalogue catalogue;
 	if (scan->n_containers == 0 ||
-		catalogue_load_about(file, scan->root, &catalogue) != 0)
+		catalogue_load(file, scan->root, false, &catalogue) != 0)
 		return false;
 	bool current = !catalogue.outdated && !catalogue.without_channels &&
 		       !catalogue.with_table && !catalogue.other_readers &&

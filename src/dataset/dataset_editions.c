@@ -75,7 +75,7 @@ static bool is_kept(const char *file, const char *name, uint32_t *ret)
 
 int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n)
 {
-	struct dirent **entries = NULL;
+	auto_free struct dirent **entries = NULL;
 	*ret = NULL;
 	*ret_n = 0;
 	auto_free char *directory = aprintf("%s/datasets", state_dir);
@@ -90,7 +90,6 @@ int dataset_kept(const char *state_dir, const char *name, uint32_t **ret, size_t
 			(*ret_n)++;
 		free(entries[i]);
 	}
-	free(entries);
 	if (!numbers)
 		return -ENOMEM;
 	qsort(numbers, *ret_n, sizeof(*numbers), compare_u32);

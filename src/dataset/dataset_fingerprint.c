@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/ensure.h"
 #include "dataset/dataset_hash.h"
 #include "dataset/dataset_map.h"
@@ -87,12 +88,6 @@ struct by_path {
 	sample_id id;
 };
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct by_path *)a)->path, ((const struct by_path *)b)->path);
-}
-
 static int list_paths(const struct dataset *dataset, const roaring_bitmap_t *selection,
 	struct arena *texts, struct by_path *ret)
 {
@@ -120,7 +115,7 @@ int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 	int err = paths ? list_paths(dataset, selection, &texts, paths) : -ENOMEM;
 	if (err)
 		n = 0;
-	qsort(paths, n, sizeof(*paths), compare_paths);
+	qsort(paths, n, sizeof(*paths), compare_texts);
 	for (uint64_t i = 0; i < n; i++) {
 		hash = hash_fold_text(hash, paths[i].path, strlen(paths[i].path));
 		hash = hash_fold(hash, dataset_file_bytes(dataset, paths[i].id));

@@ -212,12 +212,6 @@ static int measure(struct dataset *dataset, sqlite3 *db, uint32_t *longest)
 	return err;
 }
 
-static uint32_t known_longest(struct dataset *dataset)
-{
-	LOCK_SCOPE(&dataset->lock);
-	return dataset->longest_json;
-}
-
 static int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
 {
 	uint32_t longest, digits = 1;
@@ -239,7 +233,9 @@ int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
 {
 	struct connection *connection;
 	uint32_t longest = 0;
-	*ret = known_longest(dataset);
+	lock_take(&dataset->lock);
+	*ret = dataset->longest_json;
+	lock_release(&dataset->lock);
 	if (*ret)
 		return 0;
 	if (dataset->n_mixed > 0)

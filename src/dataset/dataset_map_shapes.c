@@ -60,12 +60,9 @@ static int grow(struct shapes *shapes, const struct catalogue *catalogue)
 
 static int add_shape(struct shapes *shapes, size_t slot, sample_id id)
 {
-	struct dataset_shape *of =
-		array_grow(shapes->of, shapes->n, &shapes->capacity, sizeof(*of));
-	if (!of)
+	if (!array_make_room(shapes->of, shapes->n, &shapes->capacity))
 		return -ENOMEM;
-	shapes->of = of;
-	of[shapes->n++] = (struct dataset_shape){
+	shapes->of[shapes->n++] = (struct dataset_shape){
 		.samples = 1, .largest = id, .first = id, .last = id};
 	shapes->slots[slot] = (uint32_t)shapes->n;
 	return 0;

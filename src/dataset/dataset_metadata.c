@@ -52,16 +52,13 @@ static int add_file(struct metadata *metadata, const char *name)
 			err == -EXDEV ? " (symlinks = follow allows it)" : "");
 	if (err)
 		return 0;
-	struct metadata_file *files = array_grow(metadata->files, metadata->n_files,
-		&metadata->files_capacity, sizeof(*files));
 	char *path = strdup(name);
-	if (files)
-		metadata->files = files;
-	if (!files || !path) {
+	if (!path || !array_make_room(metadata->files, metadata->n_files,
+			     &metadata->files_capacity)) {
 		free(path);
 		return -ENOMEM;
 	}
-	files[metadata->n_files++] = (struct metadata_file){.scan = scan,
+	metadata->files[metadata->n_files++] = (struct metadata_file){.scan = scan,
 		.path = path,
 		.directory = (size_t)(base_name(path) - path),
 		.label_column = scan->label == LABEL_CSV ? scan->label_field : NULL,
@@ -184,13 +181,10 @@ static int join_column(struct metadata *metadata, struct column *column, bool *r
 	if (!*ret)
 		return 0;
 	if (!found) {
-		struct column *columns =
-			array_grow(metadata->columns, metadata->n_columns,
-				&metadata->columns_capacity, sizeof(*columns));
-		if (!columns)
+		if (!array_make_room(metadata->columns, metadata->n_columns,
+			    &metadata->columns_capacity))
 			return -ENOMEM;
-		metadata->columns = columns;
-		found = &columns[metadata->n_columns++];
+		found = &metadata->columns[metadata->n_columns++];
 		*found = (struct column){.name = column->name,
 			.type = COLUMN_INTEGER,
 			.style = NUMBER_ANY_STYLE};

@@ -304,7 +304,7 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
 	const char *sample, *unseen;
-	int err = catalogue_load(file, scan->root, catalogue);
+	int err = catalogue_load(file, scan->root, true, catalogue);
 	if (err)
 		return err;
 	*ret_seen = false;
@@ -414,7 +414,7 @@ static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {
 	struct catalogue catalogue;
-	int err = catalogue_load(file, scan->root, &catalogue);
+	int err = catalogue_load(file, scan->root, true, &catalogue);
 	if (err)
 		return err;
 	if (catalogue.n_rows == 0 || catalogue.outdated)

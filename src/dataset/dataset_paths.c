@@ -74,22 +74,17 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 		log_error("a dataset can't show more than %u files", CONFIG_MOST_SAMPLES);
 		return -EOVERFLOW;
 	}
-	struct paths_other *others = array_grow(
-		paths->others, paths->n_others, &paths->others_capacity, sizeof(*others));
-	if (others)
-		paths->others = others;
-	struct path_file *files = array_grow(
-		paths->files, paths->n_files, &paths->files_capacity, sizeof(*files));
-	if (files)
-		paths->files = files;
 	const char *path = (const char *)sqlite3_column_text(statement, 0);
 	const char *copy = path ? arena_text(&paths->names, path) : NULL;
-	if (!others || !files || !copy)
+	if (!copy ||
+		!array_make_room(
+			paths->others, paths->n_others, &paths->others_capacity) ||
+		!array_make_room(paths->files, paths->n_files, &paths->files_capacity))
 		return -ENOMEM;
-	others[paths->n_others] = (struct paths_other){.path = copy,
+	paths->others[paths->n_others] = (struct paths_other){.path = copy,
 		.bytes = (uint64_t)sqlite3_column_int64(statement, 1),
 		.mtime_ns = sqlite3_column_int64(statement, 2)};
-	files[paths->n_files++] = (struct path_file){
+	paths->files[paths->n_files++] = (struct path_file){
 		.name = copy, .id = SAMPLE_NONE, .other = paths->n_others++};
 	return 0;
 }
@@ -170,16 +165,13 @@ static int add_directory(struct dataset_paths *paths, uint32_t parent, const cha
 	size_t bytes, uint32_t first_file, uint32_t *ret)
 {
 	char *copy = arena_span(&paths->names, name, bytes);
-	struct paths_directory *grown = array_grow(paths->directories,
-		paths->n_directories, &paths->capacity, sizeof(*grown));
-	if (grown)
-		paths->directories = grown;
-	if (!copy || !grown)
+	if (!copy || !array_make_room(
+			     paths->directories, paths->n_directories, &paths->capacity))
 		return -ENOMEM;
-	grown[paths->n_directories] = (struct paths_directory){
+	paths->directories[paths->n_directories] = (struct paths_directory){
 		.name = copy, .parent = parent, .first_file = first_file};
 	if (paths->n_directories > 0)
-		grown[parent].n_children++;
+		paths->directories[parent].n_children++;
 	*ret = paths->n_directories++;
 	return 0;
 }

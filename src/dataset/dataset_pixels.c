@@ -63,7 +63,7 @@ int dataset_pixels_known(const struct dataset_config *config, const char *state_
 	*ret = (struct dataset_pixels){0};
 	if (!file || !root)
 		return -ENOMEM;
-	int err = catalogue_load(file, root, &catalogue);
+	int err = catalogue_load(file, root, true, &catalogue);
 	if (err)
 		return err;
 	for (size_t id = 0; id < catalogue.n_rows; id++)

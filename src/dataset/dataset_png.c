@@ -150,11 +150,6 @@ static void read_chunks(FILE *file, struct profiles *found)
 	}
 }
 
-static int digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : (c | 0x20) - 'a' + 10;
-}
-
 /* Turns the hexadecimal digits from the fourth line on into bytes. Returns false if there are other
  * characters, or an odd number of digits. */
 static bool from_digits(struct text *text)
@@ -172,8 +167,8 @@ static bool from_digits(struct text *text)
 		if (!isxdigit((unsigned char)*at))
 			return false;
 		if (high >= 0)
-			out[text->size++] = (char)(high << 4 | digit(*at));
-		high = high < 0 ? digit(*at) : -1;
+			out[text->size++] = (char)(high << 4 | hexadecimal(*at));
+		high = high < 0 ? hexadecimal(*at) : -1;
 	}
 	return high < 0;
 }

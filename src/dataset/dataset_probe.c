@@ -38,8 +38,7 @@ static _Noreturn void jpeg_fail(j_common_ptr info)
 
 static void jpeg_ignore_level(j_common_ptr info, int level)
 {
-	(void)info;
-	(void)level;
+	(void)info, (void)level;
 }
 
 static void jpeg_ignore(j_common_ptr info)

@@ -88,11 +88,9 @@ static int read_part(struct catalogue *catalogue, const struct catalogue_map *ma
 static int read_row(struct catalogue *catalogue, const struct catalogue_map *map,
 	sample_id id, struct path_text *text)
 {
-	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
-		&catalogue->rows_capacity, sizeof(*rows));
-	if (!rows)
+	if (!array_make_room(
+		    catalogue->rows, catalogue->n_rows, &catalogue->rows_capacity))
 		return -ENOMEM;
-	catalogue->rows = rows;
 	const char *path = map_path(map, id, text);
 	uint64_t mode = map_value(map, MAP_MODES, id);
 	uint64_t states = map_value(map, MAP_STATES, id);
@@ -112,7 +110,7 @@ static int read_row(struct catalogue *catalogue, const struct catalogue_map *map
 	row.path = err ? NULL : arena_text(&catalogue->names, path);
 	if (!row.path)
 		return err ? err : -ENOMEM;
-	rows[catalogue->n_rows++] = row;
+	catalogue->rows[catalogue->n_rows++] = row;
 	return 0;
 }
 

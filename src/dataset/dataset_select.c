@@ -52,8 +52,7 @@ static int authorize(void *context, int action, const char *first, const char *s
 	const char *database, const char *trigger)
 {
 	struct guard *guard = context;
-	(void)database;
-	(void)trigger;
+	(void)database, (void)trigger;
 	if (guard->inside)
 		return SQLITE_OK;
 	switch (action) {

@@ -103,15 +103,14 @@ static bool grow_table(struct sorting *sorting)
 static bool find_class(struct sorting *sorting, const char *path, uint32_t *ret)
 {
 	size_t length = first_part(path);
-	struct class *classes = array_grow(sorting->classes, sorting->n_classes,
-		&sorting->capacity, sizeof(*classes));
-	if (classes)
-		sorting->classes = classes;
-	if (!path[length] || !classes || !grow_table(sorting))
+	if (!path[length] ||
+		!array_make_room(
+			sorting->classes, sorting->n_classes, &sorting->capacity) ||
+		!grow_table(sorting))
 		return false;
 	uint32_t *slot = slot_of(sorting, path, length);
 	if (!*slot) {
-		classes[sorting->n_classes++] =
+		sorting->classes[sorting->n_classes++] =
 			(struct class){.name = path, .length = length};
 		*slot = (uint32_t)sorting->n_classes;
 	}

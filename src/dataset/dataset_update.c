@@ -33,15 +33,13 @@ static int too_many(void)
 
 static int add_row(struct catalogue *catalogue, struct found *found)
 {
-	struct row *rows = array_grow(catalogue->rows, catalogue->n_rows,
-		&catalogue->rows_capacity, sizeof(*rows));
-	if (!rows)
+	if (!array_make_room(
+		    catalogue->rows, catalogue->n_rows, &catalogue->rows_capacity))
 		return -ENOMEM;
-	catalogue->rows = rows;
 	if (catalogue->n_rows == SAMPLE_NONE)
 		return too_many();
 	found->id = (sample_id)catalogue->n_rows;
-	rows[catalogue->n_rows++] = row_of(found);
+	catalogue->rows[catalogue->n_rows++] = row_of(found);
 	return 0;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/escape.h"
 #include "dataset/dataset_internal.h"
 
@@ -187,19 +188,11 @@ bool names_have(const char *const *names, size_t n, const char *name)
 	return false;
 }
 
-static int compare_names(const void *a, const void *b)
-{
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 int name_list_add(struct name_list *names, const char *name)
 {
-	const char **grown =
-		array_grow(names->name, names->n, &names->capacity, sizeof(*grown));
-	if (!grown)
+	if (!array_make_room(names->name, names->n, &names->capacity))
 		return -ENOMEM;
-	names->name = grown;
-	grown[names->n++] = name;
+	names->name[names->n++] = name;
 	return 0;
 }
 
@@ -216,7 +209,7 @@ int name_list_add_class(struct name_list *names, struct arena *arena, const char
 void name_list_sort(struct name_list *names)
 {
 	if (names->n)
-		qsort(names->name, names->n, sizeof(*names->name), compare_names);
+		qsort(names->name, names->n, sizeof(*names->name), compare_texts);
 }
 
 const char *name_list_find(const struct name_list *names, const char *name)
@@ -224,7 +217,7 @@ const char *name_list_find(const struct name_list *names, const char *name)
 	const char *const *found = names->n == 0
 					   ? NULL
 					   : bsearch(&name, names->name, names->n,
-						     sizeof(*names->name), compare_names);
+						     sizeof(*names->name), compare_texts);
 	return found ? *found : NULL;
 }
 

@@ -3,6 +3,7 @@
 
 #include "dataset/label_table.h"
 #include "base/aprintf.h"
+#include "base/compare.h"
 #include "dataset/dataset_internal.h"
 
 #include <errno.h>
@@ -50,14 +51,12 @@ static bool parse_label(const char *text, uint32_t *ret)
 static int add(
 	struct label_table *table, const char *name, size_t n, const struct entry *entry)
 {
-	struct entry *grown = array_grow(
-		table->entries, table->n, &table->capacity, sizeof(*table->entries));
-	if (!grown)
+	if (!array_make_room(table->entries, table->n, &table->capacity))
 		return -ENOMEM;
-	table->entries = grown;
-	grown[table->n] = *entry;
-	grown[table->n].name = strndup(name, n);
-	if (!grown[table->n].name)
+	struct entry *added = &table->entries[table->n];
+	*added = *entry;
+	added->name = strndup(name, n);
+	if (!added->name)
 		return -ENOMEM;
 	table->n++;
 	if (entry->label >= table->n_labels)
@@ -86,16 +85,11 @@ static int read_line(const struct reading *reading, char *text)
 	return add(reading->table, text, end, &entry);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
 static int sort(struct reading *reading)
 {
 	struct label_table *table = reading->table;
 	if (table->n > 0)
-		qsort(table->entries, table->n, sizeof(*table->entries), compare);
+		qsort(table->entries, table->n, sizeof(*table->entries), compare_texts);
 	for (size_t i = 1; i < table->n; i++) {
 		const struct entry *one = &table->entries[i - 1];
 		const struct entry *next = &table->entries[i];
@@ -137,14 +131,12 @@ int label_table_read(const char *path, struct label_table **ret, char **ret_mess
 {
 	struct label_table *table = calloc(1, sizeof(*table));
 	struct reading reading = {.table = table, .ret_message = ret_message};
-	FILE *in = NULL;
+	auto_fclose FILE *in = NULL;
 	if (!table)
 		return -ENOMEM;
 	int err = open_file(path, &in);
 	if (!err)
 		err = read_lines(&reading, in);
-	if (in)
-		fclose(in);
 	if (err)
 		label_table_free(&table);
 	else
@@ -172,7 +164,8 @@ uint32_t label_table_find(
 	if (!key.name)
 		return LABEL_NONE;
 	if (table->n > 0)
-		found = bsearch(&key, table->entries, table->n, sizeof(key), compare);
+		found = bsearch(
+			&key, table->entries, table->n, sizeof(key), compare_texts);
 	free(key.name);
 	return found ? found->label : LABEL_NONE;
 }

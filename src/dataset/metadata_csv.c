@@ -47,21 +47,16 @@ static int read_header(struct pass *pass)
 	return err;
 }
 
-static void note_fields(struct pass *pass)
-{
-	struct metadata_file *file = pass->file;
-	if (pass->n_fields != file->n_fields && file->odd_lines++ == 0)
-		file->first_odd = pass->line;
-}
-
 static int end_record(void *context)
 {
 	struct csv *csv = context;
 	struct pass *pass = csv->pass;
+	struct metadata_file *file = pass->file;
 	pass->line = csv->reader.line;
 	if (pass->n_records > 0) {
-		if (csv->first)
-			note_fields(pass);
+		if (csv->first && pass->n_fields != file->n_fields &&
+			file->odd_lines++ == 0)
+			file->first_odd = pass->line;
 		return pass_end_record(pass);
 	}
 	int err = csv->first ? read_header(pass) : 0;

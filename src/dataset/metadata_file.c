@@ -70,12 +70,9 @@ int pass_keep(struct pass *pass, size_t i, const char *text, size_t n, bool is_t
 	if (i >= MAX_FIELDS)
 		return pass_too_much(pass, "line", "fields", MAX_FIELDS);
 	while (pass->n_fields <= i) {
-		struct field *fields = array_grow(pass->fields, pass->n_fields,
-			&pass->fields_size, sizeof(*fields));
-		if (!fields)
+		if (!array_make_room(pass->fields, pass->n_fields, &pass->fields_size))
 			return -ENOMEM;
-		pass->fields = fields;
-		fields[pass->n_fields++].start = SIZE_MAX;
+		pass->fields[pass->n_fields++].start = SIZE_MAX;
 	}
 	if (!text)
 		return 0;
@@ -192,16 +189,13 @@ int pass_add_column(struct pass *pass, size_t index, const char *name)
 		warn_of_column(pass, index, name, problem);
 		return 0;
 	}
-	struct column *columns = array_grow(file->columns, file->n_columns,
-		&file->columns_capacity, sizeof(*columns));
 	char *copy = strdup(name);
-	if (columns)
-		file->columns = columns;
-	if (!columns || !copy) {
+	if (!copy || !array_make_room(
+			     file->columns, file->n_columns, &file->columns_capacity)) {
 		free(copy);
 		return -ENOMEM;
 	}
-	columns[file->n_columns++] = (struct column){.name = copy,
+	file->columns[file->n_columns++] = (struct column){.name = copy,
 		.field = index,
 		.type = COLUMN_INTEGER,
 		.style = NUMBER_ANY_STYLE};

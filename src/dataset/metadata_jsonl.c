@@ -44,12 +44,8 @@ static int find_key(struct jsonl *jsonl, const char *key, size_t *ret)
 		return 0;
 	if (file->n_keys == MAX_FIELDS)
 		return pass_too_much(pass, "file", "keys", MAX_FIELDS);
-	char **keys =
-		array_grow(file->keys, file->n_keys, &file->keys_capacity, sizeof(*keys));
-	if (!keys)
-		return -ENOMEM;
-	file->keys = keys;
-	if (!(keys[file->n_keys] = strdup(key)))
+	if (!array_make_room(file->keys, file->n_keys, &file->keys_capacity) ||
+		!(file->keys[file->n_keys] = strdup(key)))
 		return -ENOMEM;
 	*ret = file->n_keys++;
 	if (strcmp(key, "file_name") == 0)
@@ -64,12 +60,10 @@ static int note_once(struct jsonl *jsonl, size_t field, const char *key)
 	struct quoted quoted;
 	while (field >= jsonl->lines_room) {
 		size_t room = jsonl->lines_room;
-		uint64_t *lines = array_grow(
-			jsonl->lines, room, &jsonl->lines_room, sizeof(*lines));
-		if (!lines)
+		if (!array_make_room(jsonl->lines, room, &jsonl->lines_room))
 			return -ENOMEM;
-		jsonl->lines = lines;
-		memset(lines + room, 0, (jsonl->lines_room - room) * sizeof(*lines));
+		memset(jsonl->lines + room, 0,
+			(jsonl->lines_room - room) * sizeof(*jsonl->lines));
 	}
 	if (jsonl->lines[field] == jsonl->pass->line)
 		return pass_refuse(jsonl->pass, jsonl->pass->line,
@@ -136,13 +130,11 @@ static int take_line(struct jsonl *jsonl)
 
 static int add_byte(struct jsonl *jsonl, int c)
 {
-	char *line = array_grow(jsonl->line, jsonl->n + 1, &jsonl->room, 1);
-	if (!line)
+	if (!array_make_room(jsonl->line, jsonl->n + 1, &jsonl->room))
 		return -ENOMEM;
-	jsonl->line = line;
 	if (jsonl->n == MAX_LINE)
 		return pass_too_much(jsonl->pass, "line", "bytes", MAX_LINE);
-	line[jsonl->n++] = (char)c;
+	jsonl->line[jsonl->n++] = (char)c;
 	return 0;
 }
 

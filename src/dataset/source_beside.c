@@ -49,11 +49,8 @@ bool beside_wanted(const char *path)
 int beside_add(struct beside_files *files, struct arena *arena, const char *path,
 	const struct beside *facts)
 {
-	struct beside_file *of =
-		array_grow(files->of, files->n, &files->capacity, sizeof(*of));
-	if (!of)
+	if (!array_make_room(files->of, files->n, &files->capacity))
 		return -ENOMEM;
-	files->of = of;
 	size_t stem = stem_of(path);
 	char *copy = arena_text(arena, path);
 	char *ending = copy ? arena_text(arena, copy + stem + 1) : NULL;
@@ -61,10 +58,11 @@ int beside_add(struct beside_files *files, struct arena *arena, const char *path
 		return -ENOMEM;
 	for (char *c = ending; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	of[files->n] = (struct beside_file){
-		.path = copy, .stem = stem, .order = files->n, .is = *facts};
-	of[files->n].is.ending = ending;
-	of[files->n++].is.name = copy + name_at(copy);
+	struct beside_file *added = &files->of[files->n];
+	*added = (struct beside_file){
+		.path = copy, .stem = stem, .order = files->n++, .is = *facts};
+	added->is.ending = ending;
+	added->is.name = copy + name_at(copy);
 	return 0;
 }
 

@@ -182,13 +182,10 @@ int listing_add_class(struct listing *listing, const char *path)
 
 struct listed *listing_add(struct listing *listing)
 {
-	struct listed *samples = array_grow(
-		listing->samples, listing->n, &listing->capacity, sizeof(*samples));
-	if (!samples)
+	if (!array_make_room(listing->samples, listing->n, &listing->capacity))
 		return NULL;
-	listing->samples = samples;
-	samples[listing->n] = (struct listed){0};
-	return &samples[listing->n++];
+	listing->samples[listing->n] = (struct listed){0};
+	return &listing->samples[listing->n++];
 }
 
 static void probe(struct container_scan *container, struct listed *listed)

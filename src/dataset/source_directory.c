@@ -93,15 +93,10 @@ static struct dir *dir_new(
 
 static int add_file(struct walk *walk, struct tree *part, const struct entry *entry)
 {
-	struct found *files = array_grow(
-		part->files, part->n_files, &part->files_capacity, sizeof(*files));
-	if (!files)
-		return -ENOMEM;
-	part->files = files;
 	const char *path = arena_text(&part->names, entry->path);
-	if (!path)
+	if (!path || !array_make_room(part->files, part->n_files, &part->files_capacity))
 		return -ENOMEM;
-	files[part->n_files++] = (struct found){.path = path, .id = SAMPLE_NONE};
+	part->files[part->n_files++] = (struct found){.path = path, .id = SAMPLE_NONE};
 	atomic_fetch_add_explicit(&walk->scan->progress.files, 1, memory_order_relaxed);
 	return 0;
 }
@@ -181,14 +176,11 @@ static int visit_directory(struct walk *walk, struct tree *part, const struct di
 static int list_other(
 	struct tree *part, const char *path, uint64_t bytes, int64_t mtime_ns)
 {
-	struct found *others = array_grow(
-		part->others, part->n_others, &part->others_capacity, sizeof(*others));
 	const char *copy = arena_text(&part->names, path);
-	if (others)
-		part->others = others;
-	if (!others || !copy)
+	if (!copy ||
+		!array_make_room(part->others, part->n_others, &part->others_capacity))
 		return -ENOMEM;
-	others[part->n_others++] = (struct found){
+	part->others[part->n_others++] = (struct found){
 		.path = copy, .facts = {.bytes = bytes, .mtime_ns = mtime_ns}};
 	return 0;
 }
@@ -471,9 +463,7 @@ static int note_others(struct scan *scan, const struct tree *tree)
 	free(scan->settings);
 	scan->settings =
 		aprintf("others %zu %016" PRIx64, tree->n_others, text_hash(text, size));
-	if (!scan->settings)
-		return -ENOMEM;
-	return 0;
+	return scan->settings ? 0 : -ENOMEM;
 }
 
 static int list(struct scan *scan, const struct catalogue *catalogue, struct tree *ret)

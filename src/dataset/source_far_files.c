@@ -31,13 +31,6 @@ int far_file_url(const char *beside, bool labelled, const char *relative, char *
 	return (size_t)n < size ? 0 : -ENAMETOOLONG;
 }
 
-/* Tells whether the manifest is as at the last scan, so that the catalogue's facts are used. */
-static bool is_as_it_was(const struct scan *scan, const struct catalogue *catalogue)
-{
-	return scan->n_containers == 1 && catalogue->n_containers == 1 &&
-	       container_equal(scan->containers, catalogue->containers);
-}
-
 int far_files_list(struct scan *scan, const struct catalogue *catalogue, struct tree *ret)
 {
 	(void)catalogue;
@@ -49,6 +42,7 @@ struct examination {
 	struct tree *tree;
 	const struct catalogue *catalogue;
 	struct issues *issues; /* one per thread */
+	/* The manifest is as at the last scan, so the catalogue's facts are used. */
 	bool as_it_was;
 	atomic_size_t next;
 };
@@ -139,7 +133,8 @@ int far_files_examine(
 	struct examination examination = {.scan = scan,
 		.tree = tree,
 		.catalogue = catalogue,
-		.as_it_was = is_as_it_was(scan, catalogue)};
+		.as_it_was = scan->n_containers == 1 && catalogue->n_containers == 1 &&
+			     container_equal(scan->containers, catalogue->containers)};
 	examination.issues = calloc(scan->threads, sizeof(*examination.issues));
 	if (!examination.issues)
 		return -ENOMEM;

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
+#include "base/compare.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -21,14 +22,11 @@
 
 int containers_add(struct scan *scan, const char *name, uint64_t bytes, int64_t mtime_ns)
 {
-	struct container *containers = array_grow(scan->containers, scan->n_containers,
-		&scan->containers_capacity, sizeof(*containers));
-	char *copy = containers ? arena_text(&scan->names, name) : NULL;
-	if (containers)
-		scan->containers = containers;
-	if (!copy)
+	char *copy = arena_text(&scan->names, name);
+	if (!copy || !array_make_room(scan->containers, scan->n_containers,
+			     &scan->containers_capacity))
 		return -ENOMEM;
-	containers[scan->n_containers++] =
+	scan->containers[scan->n_containers++] =
 		(struct container){.name = copy, .bytes = bytes, .mtime_ns = mtime_ns};
 	return 0;
 }
@@ -37,8 +35,7 @@ int containers_add_file(struct scan *scan, const char *name)
 {
 	char path[PATH_MAX];
 	struct stat st;
-	int n = snprintf(path, sizeof(path), "%s/%s", scan->beside, name);
-	int err = (size_t)n >= sizeof(path) ? -ENAMETOOLONG : 0;
+	int err = scan_beside(scan->beside, name, path, sizeof(path));
 	if (!err && stat(path, &st) < 0)
 		err = -errno;
 	if (!err && !S_ISREG(st.st_mode))
@@ -68,17 +65,11 @@ int containers_find_file(struct scan *scan)
 	return err ? err : containers_add_file(scan, name);
 }
 
-static int compare_containers(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct container *)a)->name, ((const struct container *)b)->name);
-}
-
 void containers_sort(struct scan *scan)
 {
 	if (scan->n_containers)
 		qsort(scan->containers, scan->n_containers, sizeof(*scan->containers),
-			compare_containers);
+			compare_texts);
 }
 
 int containers_find_directory(struct scan *scan, bool (*wanted)(const char *name))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/compare.h"
 #include "base/log.h"
 #include "dataset/source.h"
 
@@ -132,12 +133,10 @@ static const char *whole_ending(const char *path)
 static int keep_label(struct container_scan *container)
 {
 	const struct label_group *group = container->group;
-	struct group_label *labels = array_grow(container->labels, container->n_labels,
-		&container->labels_capacity, sizeof(*labels));
-	if (!labels)
+	if (!array_make_room(
+		    container->labels, container->n_labels, &container->labels_capacity))
 		return -ENOMEM;
-	container->labels = labels;
-	labels[container->n_labels++] = (struct group_label){
+	container->labels[container->n_labels++] = (struct group_label){
 		group->member, group->label, group->first, container->listing->n};
 	return 0;
 }
@@ -209,23 +208,12 @@ static int add_csv_label(void *context, const struct metadata_line *line)
 	struct csv_labels *labels = context;
 	if (!line->labelled)
 		return 0;
-	struct csv_label *grown =
-		array_grow(labels->of, labels->n, &labels->capacity, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	labels->of = grown;
 	const char *name = arena_text(&labels->listing->names, line->file_name);
-	if (!name)
+	if (!name || !array_make_room(labels->of, labels->n, &labels->capacity))
 		return -ENOMEM;
-	grown[labels->n++] = (struct csv_label){
+	labels->of[labels->n++] = (struct csv_label){
 		name, line->label ? listing_label(labels->listing, line->label) : NULL};
 	return 0;
-}
-
-static int compare_csv(const void *a, const void *b)
-{
-	return strcmp(
-		((const struct csv_label *)a)->name, ((const struct csv_label *)b)->name);
 }
 
 static int read_csv(struct scan *scan, struct csv_labels *labels)
@@ -250,7 +238,7 @@ static int read_csv(struct scan *scan, struct csv_labels *labels)
 		err = metadata_rows(metadata, add_csv_label, labels);
 	metadata_close(&metadata);
 	if (!err && labels->n)
-		qsort(labels->of, labels->n, sizeof(*labels->of), compare_csv);
+		qsort(labels->of, labels->n, sizeof(*labels->of), compare_texts);
 	return err;
 }
 
@@ -263,7 +251,7 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 			struct listed *listed = &listings[i].samples[k];
 			struct csv_label key = {listed->member, NULL};
 			const struct csv_label *found = bsearch(
-				&key, labels.of, labels.n, sizeof(key), compare_csv);
+				&key, labels.of, labels.n, sizeof(key), compare_texts);
 			listed->label = found ? found->label : NULL;
 		}
 	free(labels.of);

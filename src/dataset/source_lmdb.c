@@ -171,8 +171,7 @@ static int take_value(struct lmdb *lmdb, uint64_t number, const uint8_t *page,
 	const uint8_t *node, const char *path)
 {
 	unsigned flags = get_le16(node + 4), key_bytes = get_le16(node + 6);
-	struct source_part part = {
-		.stored_bytes = get_le16(node) | (uint32_t)get_le16(node + 2) << 16};
+	struct source_part part = {.stored_bytes = get_le32(node)};
 	size_t at = (size_t)(node - page) + NODE_HEADER + key_bytes;
 	size_t here = flags & NODE_FAR ? 8 : (size_t)part.stored_bytes;
 	if (flags & (NODE_DATABASE | NODE_DUPLICATES))
@@ -245,8 +244,7 @@ static int walk(struct lmdb *lmdb)
 		const uint8_t *node = find_node(lmdb, level, i);
 		if (!node)
 			return refuse_page(lmdb, place->page, "a key does not lie in it");
-		uint64_t page = get_le16(node) | (uint64_t)get_le16(node + 2) << 16 |
-				(uint64_t)get_le16(node + 4) << 32;
+		uint64_t page = get_le32(node) | (uint64_t)get_le16(node + 4) << 32;
 		level++;
 		err = enter(lmdb, page, level, &places[level]);
 	}

@@ -173,14 +173,6 @@ static int take_line(void *context)
 	return manifest->err;
 }
 
-/* Removes all labels, so that the first directories of the paths become the classes. Must be called
- * only if each label equals the first directory of its sample's path. */
-static void drop_labels(struct listing *listing)
-{
-	for (size_t i = 0; i < listing->n; i++)
-		listing->samples[i].label = NULL;
-}
-
 static int parse(struct manifest *manifest, const char *text, size_t bytes)
 {
 	manifest->csv = (struct csv_reader){.field = take_field,
@@ -210,8 +202,9 @@ int manifest_read(struct scan *scan, const char *text, size_t bytes)
 		return -ENOMEM;
 	scan->listed = listing;
 	int err = parse(&manifest, text, bytes);
-	if (!err && !manifest.differ)
-		drop_labels(listing);
+	/* If each label equals the first directory of its path, directories are the classes. */
+	for (size_t i = 0; !err && !manifest.differ && i < listing->n; i++)
+		listing->samples[i].label = NULL;
 	return err;
 }
 

@@ -147,12 +147,6 @@ static void take_text(char **field, char *text)
 	*field = text;
 }
 
-static int refuse_pax(struct tar *tar)
-{
-	return container_refuse(
-		tar->container, tar->at - BLOCK, "a damaged extended (pax) header");
-}
-
 static int take_pax(struct tar *tar, const char *key, const char *value, bool global)
 {
 	bool path = strcmp(key, "path") == 0, size = strcmp(key, "size") == 0;
@@ -192,7 +186,8 @@ static int read_pax(struct tar *tar, char *text, size_t size, bool global)
 		if (line[0] < '0' || line[0] > '9' || errno || *end != ' ' ||
 			length > size - at || line + length <= end + 1 ||
 			line[length - 1] != '\n')
-			return refuse_pax(tar);
+			return container_refuse(tar->container, tar->at - BLOCK,
+				"a damaged extended (pax) header");
 		line[length - 1] = '\0';
 		char *equals = strchr(end + 1, '=');
 		/* A value with a zero byte is not a text. Such values are ignored, because take_pax

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/escape.h"
 #include "far/far_internal.h"
 
 #include <ctype.h>
@@ -31,12 +32,6 @@ static char *take_element(char *at, char *end, const char *name)
 	return begin;
 }
 
-static int digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0'
-					 : (tolower((unsigned char)c) - 'a') + 10;
-}
-
 /* Replaces each %XX and + by the character that it stands for. Returns false if one is \0. */
 static bool unescape(char *text)
 {
@@ -44,7 +39,7 @@ static bool unescape(char *text)
 	for (; *text; text++) {
 		if (*text == '%' && isxdigit((unsigned char)text[1]) &&
 			isxdigit((unsigned char)text[2])) {
-			*out = (char)(digit(text[1]) * 16 + digit(text[2]));
+			*out = (char)(hexadecimal(text[1]) << 4 | hexadecimal(text[2]));
 			if (*out++ == '\0')
 				return false;
 			text += 2;

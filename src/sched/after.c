@@ -3,11 +3,12 @@
 
 #include "sched/sched_internal.h"
 
-void aftermath_init(struct aftermath *aftermath)
+void sched_lock(struct sched *sched, struct aftermath *aftermath)
 {
 	*aftermath = (struct aftermath){0};
 	TAILQ_INIT(&aftermath->finished);
 	TAILQ_INIT(&aftermath->look_ups);
+	lock_take(&sched->lock);
 }
 
 void sched_unlock(struct sched *sched, struct aftermath *aftermath)
@@ -18,7 +19,6 @@ void sched_unlock(struct sched *sched, struct aftermath *aftermath)
 void sched_after(struct sched *sched)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
 }

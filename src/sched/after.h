@@ -10,7 +10,7 @@
  * The work that critical sections leave for later: writing the journal, callbacks, frees, waking
  * workers, drawing ahead. phases.c does this work, in phases.
  *
- *   Flow: aftermath_init -> the lock is taken, and functions fill the aftermath -> sched_unlock.
+ *   Flow: sched_lock -> functions fill the aftermath -> sched_unlock.
  *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
@@ -42,8 +42,9 @@ struct aftermath {
 	bool free_spaces; /* no job uses some space any more: its tensors are freed */
 };
 
-void aftermath_init(struct aftermath *aftermath);
 /* Sets sched->section. The caller has set sched->cache before. */
 void phases_init(struct sched *sched);
 void sched_after(struct sched *sched);
+/* Begins a critical section, with an empty aftermath. */
+void sched_lock(struct sched *sched, struct aftermath *aftermath);
 void sched_unlock(struct sched *sched, struct aftermath *aftermath);

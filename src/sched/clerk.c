@@ -24,8 +24,7 @@
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	struct stream *stream = draw_find(&job->sched->draw, job->is.id, epoch);
 	if (stream)
 		draw_ready(stream, true);
@@ -84,17 +83,15 @@ static void free_dead(struct sched_job *job)
 
 static void note_save(struct sched_job *job, uint32_t epoch, int err)
 {
-	uint32_t before;
-	{
-		LOCK_SCOPE(&job->sched->lock);
-		before = job->save_pause;
-		job->save_pause = 0;
-		if (err)
-			job->save_pause = before ? 2 * before : 1;
-		if (job->save_pause > MAX_SAVE_PAUSE_S)
-			job->save_pause = MAX_SAVE_PAUSE_S;
-		job->save_in = job->save_pause;
-	}
+	lock_take(&job->sched->lock);
+	uint32_t before = job->save_pause;
+	job->save_pause = 0;
+	if (err)
+		job->save_pause = before ? 2 * before : 1;
+	if (job->save_pause > MAX_SAVE_PAUSE_S)
+		job->save_pause = MAX_SAVE_PAUSE_S;
+	job->save_in = job->save_pause;
+	lock_release(&job->sched->lock);
 	if (err && !before)
 		log_error("job %s: the order of epoch %u can't be saved in %s: %s; "
 			  "memory and the journal keep it and later orders until they "
@@ -145,8 +142,7 @@ static void tell_loaded(
 	struct sched_job *job, uint32_t epoch, struct epoch *loaded, int status)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	epochs_loaded(job->is.epochs, epoch, loaded, status);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
@@ -183,17 +179,6 @@ static void work_for(struct sched_job *job)
 	free_editions(job);
 }
 
-static struct sched_job *next_job_locked(struct sched *sched)
-{
-	struct sched_job *job;
-	lock_assert_held(&sched->lock);
-	while (!(job = TAILQ_FIRST(&sched->for_clerk)) && !sched->stopping)
-		lock_wait(&sched->lock, &sched->clerk_cond);
-	if (job)
-		TAILQ_REMOVE(&sched->for_clerk, job, clerk_link);
-	return job;
-}
-
 /* Returns false if the job has new work for the clerk. Otherwise notes that the clerk has done all
  * work for the job, and returns true. */
 static bool leave(struct sched_job *job)
@@ -213,9 +198,13 @@ static bool leave(struct sched_job *job)
 void *sched_clerk(void *context)
 {
 	struct sched *sched = context;
+	struct sched_job *job;
 	for (;;) {
 		lock_take(&sched->lock);
-		struct sched_job *job = next_job_locked(sched);
+		while (!(job = TAILQ_FIRST(&sched->for_clerk)) && !sched->stopping)
+			lock_wait(&sched->lock, &sched->clerk_cond);
+		if (job)
+			TAILQ_REMOVE(&sched->for_clerk, job, clerk_link);
 		lock_release(&sched->lock);
 		if (!job)
 			return NULL;

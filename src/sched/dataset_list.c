@@ -22,14 +22,6 @@
  * A removed source is freed with its last job, which may have files open.
  */
 
-static uint64_t name_hash(const char *name)
-{
-	uint64_t hash = 0;
-	for (; *name; name++)
-		hash = rng_mix(hash, (unsigned char)*name);
-	return hash;
-}
-
 static const struct dataset_config *config_of(
 	const struct daemon_config *config, const struct dataset *dataset)
 {
@@ -49,7 +41,7 @@ enum sampler_kind source_sampler(const struct sched_source *source)
 static int source_init(struct sched_source *source, struct sched *sched,
 	struct dataset *dataset, const struct dataset_config *config)
 {
-	uint64_t own = rng_mix(sched->seed, name_hash(dataset_name(dataset)));
+	uint64_t own = rng_mix(sched->seed, rng_mix_text(0, dataset_name(dataset)));
 	*source = (struct sched_source){.is = {.supply = &sched->supply,
 						.dataset = dataset_hold(dataset),
 						.seed = own},
@@ -69,15 +61,12 @@ static int source_init(struct sched_source *source, struct sched *sched,
 static void source_destroy(struct sched_source *source)
 {
 	ensure(LIST_EMPTY(&source->is.spaces));
-	if (source->is.shuffled)
-		sampler_free(&source->is.shuffled);
-	if (source->is.labelled)
-		sampler_free(&source->is.labelled);
+	sampler_free(&source->is.shuffled);
+	sampler_free(&source->is.labelled);
 	if (source->is.bad)
 		roaring_bitmap_free(source->is.bad);
 	config_dataset_free(&source->config);
-	if (source->is.dataset)
-		dataset_close(&source->is.dataset);
+	dataset_close(&source->is.dataset);
 }
 
 int sources_init(struct sched *sched, struct dataset **datasets, size_t n, uint64_t seed)

@@ -17,7 +17,7 @@ static void note_user(char *names, size_t size, const char *name)
 	snprintf(names + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
-static int take(struct sched *sched, const char *name, bool used,
+int sched_dataset_take(struct sched *sched, const char *name, bool used,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
 {
 	LOCK_SCOPE(&sched->lock);
@@ -37,18 +37,6 @@ static int take(struct sched *sched, const char *name, bool used,
 				      : -EINVAL;
 	source->taken = err == 0;
 	return err;
-}
-
-int sched_dataset_take(struct sched *sched, const char *name,
-	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
-{
-	return take(sched, name, false, ret_config, ret_jobs);
-}
-
-int sched_dataset_take_used(struct sched *sched, const char *name,
-	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES])
-{
-	return take(sched, name, true, ret_config, ret_jobs);
 }
 
 void sched_dataset_give_back(struct sched *sched, const char *name)

@@ -17,12 +17,10 @@ must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /* Takes a dataset: no job can begin to use it until it is given back, removed or replaced.
  * *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use
- * the dataset, or is "" if another caller has taken it; -EINVAL: the configuration is not known. */
-must_check int sched_dataset_take(struct sched *sched, const char *name,
-	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
-/* Takes a dataset even if jobs use it; ret_jobs: their names. The caller then calls
+ * the dataset, or is "" if another caller has taken it; -EINVAL: the configuration is not known.
+ * used: takes it even if jobs use it; ret_jobs: their names. The caller then calls
  * sched_dataset_move or sched_dataset_give_back. */
-must_check int sched_dataset_take_used(struct sched *sched, const char *name,
+must_check int sched_dataset_take(struct sched *sched, const char *name, bool used,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);

@@ -124,8 +124,7 @@ int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
 	int err;
 	do {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&job->sched->lock);
+		sched_lock(job->sched, &aftermath);
 		err = job->removed ? 0
 				   : go_on_locked(job, epoch, consumed, &k, &aftermath);
 		sched_unlock(job->sched, &aftermath);
@@ -166,8 +165,7 @@ int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sampl
 	struct aftermath aftermath;
 	if (!are_of_job(job, ids, n))
 		return -EINVAL;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	int err = job->removed ? 0 : take_locked(job, epoch, base, ids, n, &aftermath);
 	aftermath.kick = true;
 	sched_unlock(job->sched, &aftermath);
@@ -244,42 +242,27 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 		tell_locked(job, newest, ret);
 }
 
-static void away_locked(struct sched_job *job, uint64_t since_ns, bool gives_up,
-	struct aftermath *aftermath)
-{
-	lock_assert_held(&job->sched->lock);
-	job->unfed_since_ns = since_ns;
-	if (job->removed || job->gives_up == gives_up)
-		return;
-	job->gives_up = gives_up;
-	epochs_starve(job->is.epochs, gives_up ? -ETIMEDOUT : 0);
-	effects_resume_locked(job, aftermath);
-}
-
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	away_locked(job, since_ns, gives_up, &aftermath);
+	sched_lock(job->sched, &aftermath);
+	job->unfed_since_ns = since_ns;
+	if (!job->removed && job->gives_up != gives_up) {
+		job->gives_up = gives_up;
+		epochs_starve(job->is.epochs, gives_up ? -ETIMEDOUT : 0);
+		effects_resume_locked(job, &aftermath);
+	}
 	sched_unlock(job->sched, &aftermath);
-}
-
-static void lend_locked(struct sched_job *job, bool lent, struct aftermath *aftermath)
-{
-	lock_assert_held(&job->sched->lock);
-	if (job->removed)
-		return;
-	epochs_lend(job->is.epochs, lent);
-	effects_resume_locked(job, aftermath);
 }
 
 void sched_feed_lend(struct sched_job *job, bool lent)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
-	lend_locked(job, lent, &aftermath);
+	sched_lock(job->sched, &aftermath);
+	if (!job->removed) {
+		epochs_lend(job->is.epochs, lent);
+		effects_resume_locked(job, &aftermath);
+	}
 	sched_unlock(job->sched, &aftermath);
 }
 

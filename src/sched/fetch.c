@@ -118,12 +118,11 @@ static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
 	if (!left)
 		stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
 	if (tensor)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	if (tensor)
 		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
 	else

@@ -16,8 +16,7 @@ static void look_after_jobs(struct sched *sched)
 	struct effects effects;
 	struct sched_job *job;
 	uint64_t now = clock_now_ns();
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		effects_init(&effects);
 		epochs_time(job->is.epochs, now, &effects);
@@ -47,8 +46,7 @@ static void watch_job(struct sched_job *job)
 static bool sleep_until(struct sched *sched, uint64_t second_ns)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	uint64_t retry_ns = supply_first_due(&sched->supply);
 	uint64_t due_ns = postponed_first_due_locked(sched);
 	due_ns = retry_ns < due_ns ? retry_ns : due_ns;

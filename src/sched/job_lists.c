@@ -14,8 +14,7 @@ static void job_free(struct sched_job *job)
 {
 	struct edition *edition;
 	epochs_free(&job->is.epochs);
-	if (job->is.journal)
-		journal_close(&job->is.journal);
+	journal_close(&job->is.journal);
 	while ((edition = TAILQ_FIRST(&job->is.editions))) {
 		TAILQ_REMOVE(&job->is.editions, edition, link);
 		edition_free(edition);

@@ -29,12 +29,6 @@ void shares_join_locked(struct sched_job *job)
 		cost_of(job->is.now));
 }
 
-void shares_leave_locked(struct sched_job *job)
-{
-	lock_assert_held(&job->sched->lock);
-	share_leave(&job->share);
-}
-
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret)
 {
 	const struct share_job *share = &job->share;

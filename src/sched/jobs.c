@@ -187,19 +187,15 @@ static bool name_is_taken(struct sched *sched, const char *name)
 	return job_find_locked(sched, name, 0) != NULL;
 }
 
-static uint32_t count_jobs(struct sched *sched)
-{
-	LOCK_SCOPE(&sched->lock);
-	return sched->n_jobs;
-}
-
 /* Gives the job its id, files and saved state, before other threads can find the job. */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
 	job_id known = 0;
-	int err =
-		count_jobs(sched) >= MAX_JOB_ID ? -ENFILE : keep_begin(&job->is, &known);
+	lock_take(&sched->lock);
+	bool full = sched->n_jobs >= MAX_JOB_ID;
+	lock_release(&sched->lock);
+	int err = full ? -ENFILE : keep_begin(&job->is, &known);
 	if (err)
 		return err;
 	job->is.id = choose_id(sched, known);
@@ -301,7 +297,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 	effects_resume_locked(job, aftermath);
 	TAILQ_FOREACH (edition, &job->is.editions, link)
 		edition_leave_samplers_locked(edition);
-	shares_leave_locked(job);
+	share_leave(&job->share);
 }
 
 /* Ends the job, and waits until the clerk has done its work for the job. Returns a reference, which
@@ -309,8 +305,7 @@ void job_leave_locked(struct sched_job *job, struct aftermath *aftermath)
 static struct sched_job *take_out(struct sched *sched, const char *name)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	struct sched_job *job = job_find_locked(sched, name, 0);
 	if (job)
 		job_leave_locked(job, &aftermath);
@@ -362,7 +357,7 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 
 void sched_jobs_restore(struct sched *sched)
 {
-	struct dirent **entries = NULL;
+	auto_free struct dirent **entries = NULL;
 	auto_free char *directory = aprintf("%s/jobs", sched->config->state);
 	if (!directory)
 		return;
@@ -372,5 +367,4 @@ void sched_jobs_restore(struct sched *sched)
 			restore_one(sched, directory, entries[i]->d_name);
 		free(entries[i]);
 	}
-	free(entries);
 }

@@ -15,7 +15,6 @@
 #include "epoch/questions.h"
 
 #include <errno.h>
-#include <string.h>
 
 /*
  *   sched_open -> the engine chooses the sample (epochs_open, effects.c)
@@ -265,9 +264,8 @@ static void look_up(struct load_work *work)
 	/* The position was never bound, or the order was just removed. */
 	if (none || request->status == -ENOENT)
 		request->status = -ESTALE;
-	aftermath_init(&aftermath);
 	struct sched *sched = job->sched;
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	handle->looks_up = false;
 	/* The order, and the epoch's edition, may have been removed after the look-up. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
@@ -356,10 +354,9 @@ static void park(struct sched_handle *handle)
 {
 	struct sched *sched = handle->job->sched;
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
 	if (handle->callbacks.parking)
 		handle->callbacks.parking(handle->callbacks.context, handle->ticket);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	go_on_locked(handle, &aftermath);
 	sched_unlock(sched, &aftermath);
 }
@@ -393,9 +390,8 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	struct sched_handle *handle = handle_new(job, epoch, position, callbacks, label);
 	if (!handle)
 		return -ENOMEM;
-	aftermath_init(&aftermath);
 	program_meet(job, &callbacks->reader);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	if (job->is.config.one_script)
 		join_script_locked(handle);
 	int err = ask_locked(handle, &aftermath);
@@ -419,8 +415,7 @@ void sched_cancel(struct sched *sched, uint64_t ticket)
 {
 	struct aftermath aftermath;
 	struct sched_handle *handle;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	HASH_FIND(hash, sched->tickets, &ticket, sizeof(ticket), handle);
 	if (handle) {
 		stats_add(STAT_INTERRUPTS, 1);
@@ -462,8 +457,7 @@ static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	ensure(handle->state == HANDLE_FINISHED);
 	handle_trace_locked(handle, SCHED_TRACE_RELEASE);
 	if (handle->space) {
@@ -496,8 +490,7 @@ static void consume_some(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	for (uint32_t i = 0; i < n; i++) {
 		struct effects effects;
 		effects_init(&effects);

@@ -74,8 +74,7 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	struct aftermath aftermath;
 	if (sample >= dataset_ids(dataset))
 		return -EINVAL;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	const struct part *part = find_prepared_locked(sched, dataset, preparation);
 	int err = part ? -ENOMEM : -ENOENT;
 	if (part && !is_given_locked(part->space, sample, &aftermath))

@@ -12,18 +12,12 @@
 
 /* Does the work that critical sections leave. The table at the end gives the order. */
 
-/* Returns false while the scheduler stops, because the pool of workers may be freed soon. */
-static bool has_workers_locked(const struct sched *sched)
-{
-	lock_assert_held(&sched->lock);
-	return sched->pool && !sched->stopping;
-}
-
 static void note_work_locked(const void *owner, struct aftermath *aftermath)
 {
 	const struct sched *sched = owner;
-	bool workers = has_workers_locked(sched);
 	lock_assert_held(&sched->lock);
+	/* The pool of workers may be freed soon if the scheduler stops. */
+	bool workers = sched->pool && !sched->stopping;
 	aftermath->kick =
 		aftermath->kick && workers && supply_wakes_reader(&sched->supply);
 	aftermath->kick_decoders &= workers;

@@ -20,26 +20,18 @@ void program_note_locked(struct sched_job *job, const struct sched_reader *reade
 		reader->program, reader->who.rank, reader->who.script};
 }
 
-static size_t copy_programs(struct sched_job *job, struct sched_program *ret)
-{
-	size_t n = 0;
-	LOCK_SCOPE(&job->sched->lock);
-	while (n < SCHED_PROGRAMS && job->programs[n].id) {
-		ret[n] = job->programs[n];
-		n++;
-	}
-	return n;
-}
-
 void sched_look(struct sched_job *job)
 {
 	struct sched_program programs[SCHED_PROGRAMS];
 	if (!job->sched->lives)
 		return;
 	bool lives[SCHED_PROGRAMS];
-	size_t n = copy_programs(job, programs);
-	for (size_t i = 0; i < n; i++)
-		lives[i] = job->sched->lives(&programs[i]);
+	size_t n = 0;
+	lock_take(&job->sched->lock);
+	memcpy(programs, job->programs, sizeof(programs));
+	lock_release(&job->sched->lock);
+	for (; n < SCHED_PROGRAMS && programs[n].id; n++)
+		lives[n] = job->sched->lives(&programs[n]);
 	for (size_t i = 0; i < n; i++) {
 		bool any = false;
 		for (size_t k = 0; k < n; k++)
@@ -51,15 +43,12 @@ void sched_look(struct sched_job *job)
 	}
 }
 
-static bool is_read(struct sched_job *job)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return epochs_current_is_read(job->is.epochs, clock_now_ns());
-}
-
 static void look_if_read(struct sched_job *job)
 {
-	if (is_read(job))
+	lock_take(&job->sched->lock);
+	bool read = epochs_current_is_read(job->is.epochs, clock_now_ns());
+	lock_release(&job->sched->lock);
+	if (read)
 		sched_look(job);
 }
 

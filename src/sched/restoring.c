@@ -30,9 +30,8 @@ static int hold_opens(struct sched_job *job)
 {
 	struct aftermath aftermath;
 	struct effects effects;
-	aftermath_init(&aftermath);
 	effects_init(&effects);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
 	if (!err)
 		epochs_hold(job->is.epochs, &effects);
@@ -44,8 +43,7 @@ static int hold_opens(struct sched_job *job)
 static void let_opens_go(struct sched_job *job)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	epochs_unhold(job->is.epochs);
 	effects_resume_locked(job, &aftermath);
 	sched_unlock(job->sched, &aftermath);
@@ -56,9 +54,8 @@ static int install(struct sched_job *job, struct restored *restored)
 {
 	struct aftermath aftermath;
 	struct effects effects;
-	aftermath_init(&aftermath);
 	effects_init(&effects);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	int err = job->removed || job->sched->stopping ? -ENODEV
 						       : journal_reserve(job->is.journal);
 	if (!err) {
@@ -133,15 +130,11 @@ static int restore(struct sched_job *job, struct clerk_restore *work)
 	return err ? err : restore_job(job, &work->to);
 }
 
-static struct clerk_restore *work_of_clerk(struct sched_job *job)
-{
-	LOCK_SCOPE(&job->sched->lock);
-	return job->restoring;
-}
-
 void restore_if_wanted(struct sched_job *job)
 {
-	struct clerk_restore *work = work_of_clerk(job);
+	lock_take(&job->sched->lock);
+	struct clerk_restore *work = job->restoring;
+	lock_release(&job->sched->lock);
 	if (!work)
 		return;
 	work->err = restore(job, work);

@@ -136,8 +136,7 @@ void sched_stop(struct sched *sched)
 {
 	struct aftermath aftermath;
 	struct sched_job *job;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	sched->stopping = sched->supply.stopping = true;
 	pthread_cond_broadcast(&sched->house_cond);
 	pthread_cond_broadcast(&sched->clerk_cond);
@@ -157,8 +156,7 @@ void sched_stop(struct sched *sched)
 	sched->has_clerk = false;
 	if (sched->programs)
 		programs_stop(sched->programs);
-	if (sched->pool)
-		load_pool_free(&sched->pool);
+	load_pool_free(&sched->pool);
 	tiers_close(sched);
 }
 
@@ -167,8 +165,7 @@ static void leave_all_jobs(struct sched *sched)
 	struct sched_job *job;
 	for (;;) {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&sched->lock);
+		sched_lock(sched, &aftermath);
 		job = TAILQ_FIRST(&sched->jobs);
 		if (job)
 			job_leave_locked(job, &aftermath);
@@ -189,8 +186,7 @@ void sched_free(struct sched **sched_pointer)
 		leave_all_jobs(sched);
 	sources_free(sched);
 	quarantine_free(&sched->quarantine);
-	if (sched->cache)
-		cache_free(&sched->cache);
+	cache_free(&sched->cache);
 	supply_end(&sched->supply);
 	free(sched->sources);
 	programs_free(&sched->programs);

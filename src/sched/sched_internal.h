@@ -43,8 +43,6 @@
 
 struct adding;
 struct clerk_restore;
-struct programs;
-struct sched_storage;
 struct tier_asked;
 
 /* The state of a job with bad_sample = skip. The pointers of other jobs are NULL. */
@@ -201,7 +199,6 @@ void effects_execute_locked(
 void effects_resume_locked(struct sched_job *job, struct aftermath *aftermath);
 
 void shares_join_locked(struct sched_job *job);
-void shares_leave_locked(struct sched_job *job);
 void shares_status_locked(const struct sched_job *job, struct sched_job_share *ret);
 /* Computes the jobs' new shares of the decoders, once a second. Takes the lock. */
 void shares_pass_window(struct sched *sched);

@@ -56,8 +56,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	if (!job->skips.bad)
 		return;
 	skip_update(job);
-	aftermath_init(&aftermath);
-	lock_take(&job->sched->lock);
+	sched_lock(job->sched, &aftermath);
 	uint32_t n = skip_locked(job, epoch, &aftermath);
 	sched_unlock(job->sched, &aftermath);
 	stats_add(STAT_SKIPPED, n);

@@ -32,23 +32,6 @@ static void take_lines(struct sched_job *job, FILE *in)
 			job->is.config.name, n, job->is.directory);
 }
 
-static void take_refused(struct sched_job *job)
-{
-	uint64_t n = roaring_bitmap_andnot_cardinality(
-		job->is.now->selection, job->is.now->readable);
-	if (n == 0)
-		return;
-	roaring_bitmap_t *refused =
-		roaring_bitmap_andnot(job->is.now->selection, job->is.now->readable);
-	if (refused)
-		roaring_bitmap_or_inplace(job->skips.bad, refused);
-	if (refused)
-		roaring_bitmap_free(refused);
-	log_warn("job %s: %" PRIu64 " samples are left out, because they have no "
-		 "readable header or are too large",
-		job->is.config.name, n);
-}
-
 static void take_quarantined(struct sched_job *job)
 {
 	const roaring_bitmap_t *quarantined =
@@ -56,10 +39,10 @@ static void take_quarantined(struct sched_job *job)
 	if (!quarantined)
 		return;
 	roaring_bitmap_t *both = roaring_bitmap_and(job->is.now->selection, quarantined);
-	if (both)
-		roaring_bitmap_or_inplace(job->skips.bad, both);
-	if (both)
-		roaring_bitmap_free(both);
+	if (!both)
+		return;
+	roaring_bitmap_or_inplace(job->skips.bad, both);
+	roaring_bitmap_free(both);
 }
 
 int skip_begin(struct sched_job *job)
@@ -67,11 +50,15 @@ int skip_begin(struct sched_job *job)
 	struct skipping *skips = &job->skips;
 	if (!job->is.config.skips_bad)
 		return 0;
-	skips->bad = roaring_bitmap_create();
+	skips->bad = roaring_bitmap_andnot(job->is.now->selection, job->is.now->readable);
 	skips->damaged = roaring_bitmap_create();
 	if (!skips->bad || !skips->damaged)
 		return -ENOMEM;
-	take_refused(job);
+	uint64_t n = roaring_bitmap_get_cardinality(skips->bad);
+	if (n > 0)
+		log_warn("job %s: %" PRIu64 " samples are left out, because they have no "
+			 "readable header or are too large",
+			job->is.config.name, n);
 	take_quarantined(job);
 	auto_fclose FILE *in = keep_bad_open(&job->is);
 	if (in)

@@ -51,13 +51,6 @@ static void place_fixed(
 			plan_add(plan, position, job->is.now->by_position[position]);
 }
 
-static void place_last(const struct sched_job *job, const uint32_t *ids, uint32_t n,
-	struct skip_plan *plan)
-{
-	for (uint32_t i = 0; i < n; i++)
-		plan_add(plan, job->is.now->set.positions - 1 - i, ids[i]);
-}
-
 static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint32_t n,
 	struct skip_plan *plan)
 {
@@ -99,7 +92,8 @@ static int place(
 	if (job_kind(&job->is) == EPOCHS_FIXED)
 		place_fixed(job, bad, plan);
 	else if (job_kind(&job->is) == EPOCHS_DRAWN)
-		place_last(job, ids, n, plan);
+		for (uint32_t i = 0; i < n; i++)
+			plan_add(plan, job->is.now->set.positions - 1 - i, ids[i]);
 	else
 		return place_by_label(job, ids, n, plan);
 	return 0;

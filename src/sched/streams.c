@@ -87,20 +87,16 @@ static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 	return 0;
 }
 
-static bool is_borne(const struct stream *stream)
-{
-	struct sched *sched = sched_of(stream->edition->job);
-	LOCK_SCOPE(&sched->lock);
-	return draw_is_borne(&sched->draw, stream);
-}
-
 /* Finds the samples whose home is this node, and for which ranks of the training will still ask in
  * the epoch. Finds none if a stream of another rank on this node already lists them. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;
-	bool borne = is_borne(stream);
+	struct sched *sched = sched_of(edition->job);
 	int err = 0;
+	lock_take(&sched->lock);
+	bool borne = draw_is_borne(&sched->draw, stream);
+	lock_release(&sched->lock);
 	for (size_t i = 0; i < stream->n_strands && !err; i++) {
 		struct strand *strand = &stream->strands[i];
 		strand->ids = roaring_bitmap_create();
@@ -133,17 +129,10 @@ static int find_remaining(const struct stream *stream)
 	return 0;
 }
 
-/* Returns the value of strand.at_once, which draw.h explains. */
-static uint32_t binds_at_once(const struct part *part)
-{
-	return source_sampler(sched_source_of(part->source)) == SAMPLER_DSA
-		       ? job_binds_at_once(&part->edition->job->config)
-		       : 1;
-}
-
 static struct strand strand_of_part(const struct part *part)
 {
 	const struct job *job = part->edition->job;
+	bool dsa = source_sampler(sched_source_of(part->source)) == SAMPLER_DSA;
 	lock_take(job->lock); /* lookahead_of reads a limit that other threads change. */
 	uint32_t lookahead = lookahead_of(job, part->space);
 	lock_release(job->lock);
@@ -152,25 +141,11 @@ static struct strand strand_of_part(const struct part *part)
 		.number = part->space->number,
 		.selection = part->selection,
 		.first = part->first,
-		.at_once = binds_at_once(part),
+		.at_once = dsa ? job_binds_at_once(&job->config) : 1,
 		.lookahead = lookahead};
 }
 
 /* --- making a stream ---------------------------------------------------------------------- */
-
-static int coarsening_begin(
-	struct sched *sched, struct sampler *sampler, struct sampler_coarsening **ret)
-{
-	LOCK_SCOPE(&sched->lock);
-	return sampler_coarsening_new(sampler, ret);
-}
-
-static int coarsening_finish(struct sched *sched, struct sampler *sampler,
-	struct sampler_coarsening *coarsening)
-{
-	LOCK_SCOPE(&sched->lock);
-	return sampler_coarsen(sampler, coarsening);
-}
 
 /* The sampler has a set of samples for each combination of jobs that read them. Merges the sets
  * whose combinations differ only in jobs that have left. Begins again if a job came or went
@@ -180,11 +155,16 @@ static void coarsen(struct sched *sched, struct sampler *sampler)
 	int err;
 	do {
 		struct sampler_coarsening *coarsening;
-		err = coarsening_begin(sched, sampler, &coarsening);
+		lock_take(&sched->lock);
+		err = sampler_coarsening_new(sampler, &coarsening);
+		lock_release(&sched->lock);
 		if (!err && coarsening)
 			err = sampler_coarsening_prepare(coarsening);
-		if (!err && coarsening)
-			err = coarsening_finish(sched, sampler, coarsening);
+		if (!err && coarsening) {
+			lock_take(&sched->lock);
+			err = sampler_coarsen(sampler, coarsening);
+			lock_release(&sched->lock);
+		}
 		sampler_coarsening_free(&coarsening);
 	} while (err == -EAGAIN);
 }
@@ -296,13 +276,6 @@ static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 		lock_yield(&sched->lock);
 }
 
-static bool is_wanted_locked(const struct sched_job *job, uint32_t epoch)
-{
-	lock_assert_held(&job->sched->lock);
-	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_stream_of(job->is.epochs, epoch);
-}
-
 int stream_make(struct sched_job *job, uint32_t epoch)
 {
 	struct sched *sched = job->sched;
@@ -311,11 +284,11 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 	struct stream *stream = err ? NULL : stream_new(job, epoch);
 	if (!stream)
 		return err ? err : -ENOMEM;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
-	bool wanted = is_wanted_locked(job, epoch);
+	bool wanted = !job->removed && !sched->stopping &&
+		      epochs_wants_stream_of(job->is.epochs, epoch);
 	if (wanted) {
 		struct epochs_coming coming = epochs_coming(job->is.epochs, epoch);
 		err = draw_enter(&sched->draw, stream, coming.ahead, coming.unbound);
@@ -369,8 +342,7 @@ void streams_fill(struct sched_job *job)
 	bool more = true;
 	while (more) {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&job->sched->lock);
+		sched_lock(job->sched, &aftermath);
 		more = fill_all_locked(job, &aftermath);
 		sched_unlock(job->sched, &aftermath);
 	}
@@ -429,21 +401,16 @@ static void find_ids(struct stream *stream)
 	}
 }
 
-static struct stream *take_leaving(struct sched *sched)
-{
-	LOCK_SCOPE(&sched->lock);
-	return draw_take_leaving(&sched->draw);
-}
-
 void streams_let_go(struct sched *sched)
 {
 	struct aftermath aftermath;
-	struct stream *stream = take_leaving(sched);
+	lock_take(&sched->lock);
+	struct stream *stream = draw_take_leaving(&sched->draw);
+	lock_release(&sched->lock);
 	if (!stream)
 		return;
 	find_ids(stream);
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	if (knows_ids(stream))
 		change_need_locked(stream, CACHE_NEED_DROP);
 	else

@@ -157,8 +157,7 @@ struct load_task *sched_next_read(void *context)
 	struct sched *sched = context;
 	for (;;) {
 		struct aftermath aftermath;
-		aftermath_init(&aftermath);
-		lock_take(&sched->lock);
+		sched_lock(sched, &aftermath);
 		struct wanted *wanted = supply_next_read(
 			&sched->supply, clock_now_ns(), fetch_is_due_locked, NULL);
 		bool fetching = wanted && wanted->fetching;
@@ -180,8 +179,7 @@ void sched_read(void *context, struct load_task *task)
 {
 	struct sched *sched = context;
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	supply_was_read(&sched->supply, task->owner, clock_now_ns());
 	supply_execute_locked(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
@@ -190,8 +188,7 @@ void sched_read(void *context, struct load_task *task)
 static struct wanted *next_decode(struct sched *sched, bool of_program)
 {
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	struct wanted *wanted = supply_next_decode(&sched->supply, of_program);
 	supply_execute_locked(sched, &aftermath);
 	sched_unlock(sched, &aftermath);
@@ -267,14 +264,13 @@ void sched_load_done(void *context, struct load_task *task)
 	struct wanted_second *second = wanted->second;
 	const struct load_task first = *task;
 	struct aftermath aftermath;
-	aftermath_init(&aftermath);
 	kept_note_end();
 
 	/* The failure is logged before a reader gets the error. */
 	if (is_worth_a_line(wanted, &first))
 		log_bad_sample(dataset_name(wanted->key.space->source->dataset), &sample,
 			&first);
-	lock_take(&sched->lock);
+	sched_lock(sched, &aftermath);
 	program_end(&sched->supply, wanted);
 	note_cost_locked(wanted->key.space, &first);
 	for (struct load_task *next; task; task = next) {

@@ -11,14 +11,9 @@
 
 #define TAKEN_PER_PROCESS 2
 
-static const struct prepared_array *array_of(const struct wanted *wanted)
-{
-	return wanted->key.space->preparation.array;
-}
-
 static struct program_load *load_of(const struct wanted *wanted)
 {
-	const struct prepared_array *array = array_of(wanted);
+	const struct prepared_array *array = wanted->key.space->preparation.array;
 	struct supply *supply = wanted->key.space->source->supply;
 	return array ? &supply->program_loads[array->number] : NULL;
 }

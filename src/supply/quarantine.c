@@ -9,7 +9,6 @@
 #include "supply/supply.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 

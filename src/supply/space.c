@@ -32,8 +32,7 @@ int space_make(
 		return -ENOMEM;
 	*space = (struct space){.source = source, .preparation = *preparation};
 	preparation_print(preparation, space->text);
-	for (const char *c = space->text; *c; c++)
-		space->text_hash = rng_mix(space->text_hash, (unsigned char)*c);
+	space->text_hash = rng_mix_text(0, space->text);
 	int err = cache_space_make(dataset_ids(source->dataset), &space->cache);
 	if (err) {
 		space_free(space);

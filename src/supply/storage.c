@@ -21,14 +21,6 @@ unsigned storage_most_reads(const struct supply *supply)
 	return each * (unsigned)supply->n_storages;
 }
 
-static void storage_init(
-	struct storage *storage, const struct supply *supply, uint64_t device, char *root)
-{
-	*storage = (struct storage){.device = device, .root = root};
-	flight_init(&storage->flight, supply->config->reads, STORAGE_MOST_READS);
-	TAILQ_INIT(&storage->reading);
-}
-
 /* Each dataset whose device is unknown (0) gets a storage of its own. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
@@ -44,7 +36,9 @@ int storage_get(
 	if (!name)
 		return -ENOMEM;
 	*ret = &supply->storages[supply->n_storages++];
-	storage_init(*ret, supply, device, name);
+	**ret = (struct storage){.device = device, .root = name};
+	flight_init(&(*ret)->flight, supply->config->reads, STORAGE_MOST_READS);
+	TAILQ_INIT(&(*ret)->reading);
 	return 0;
 }
 

@@ -7,7 +7,7 @@
 /* Compares stored sums with sums that are computed anew over all wanted samples. */
 
 struct sums {
-	unsigned urgent, queued, lack_room, delayed, read;
+	unsigned urgent, queued, lack_room, delayed;
 	uint64_t working;
 };
 

@@ -206,10 +206,7 @@ void tier_status(struct tier_dataset *dataset, struct tier_status *ret)
 uint64_t tier_identity(const struct tier_source *source)
 {
 	uint64_t hash = rng_mix((uint64_t)source->mtime_ns, source->file_bytes);
-	hash = rng_mix(hash, source->offset);
-	for (const char *c = source->file; *c; c++)
-		hash = rng_mix(hash, (unsigned char)*c);
-	return hash;
+	return rng_mix_text(rng_mix(hash, source->offset), source->file);
 }
 
 /* Tells whether the tier has this version of the sample. Removes the entry of an outdated version:

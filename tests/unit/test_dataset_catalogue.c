@@ -507,7 +507,8 @@ Test(dataset_catalogue, a_killed_scan_leaves_the_old_one_or_the_new_one)
 		kill(child, SIGKILL);
 		waitpid(child, NULL, 0);
 		struct catalogue catalogue;
-		cr_assert_eq(catalogue_load(place.catalogue, place.root, &catalogue), 0);
+		cr_assert_eq(
+			catalogue_load(place.catalogue, place.root, true, &catalogue), 0);
 		cr_assert(catalogue.n_rows == n - 1 || catalogue.n_rows == n);
 		*(catalogue.n_rows == n ? &fresh : &old) += 1;
 		for (size_t i = 0; i < catalogue.n_rows; i++)

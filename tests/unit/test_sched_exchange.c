@@ -282,7 +282,7 @@ Test(sched_exchange, nothing_of_a_removed_dataset_is_resident)
 	cr_assert_eq(0, dataset_open(&config, world.config.state, NULL, &dataset));
 	cr_assert_eq(0, sched_dataset_add(world.sched, dataset, &config));
 	dataset_close(&dataset);
-	cr_assert_eq(0, sched_dataset_take(world.sched, again, &config, jobs));
+	cr_assert_eq(0, sched_dataset_take(world.sched, again, false, &config, jobs));
 	sched_dataset_remove(world.sched, again);
 	sources_sweep(world.sched);
 	roaring_bitmap_t *ids = roaring_bitmap_create();

@@ -63,7 +63,7 @@ static void scan_shard(
 	const struct dataset_config config = {
 		.name = one, .path = ret->root, .extensions = extensions};
 	must(dataset_open(&config, ret->state, NULL, &ret->dataset) == 0, path);
-	must(catalogue_load(ret->file, ret->root, &ret->catalogue) == 0, path);
+	must(catalogue_load(ret->file, ret->root, true, &ret->catalogue) == 0, path);
 }
 
 static void forget_shard(struct shard *shard)
