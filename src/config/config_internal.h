@@ -139,8 +139,8 @@ struct ini {
 	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Reports mistakes in the
- * syntax, the sections and the keys. -errno, reported: the file can't be read. */
+/* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Reports mistakes in
+ * the syntax, the sections and the keys. -errno, reported: the file can't be read. */
 must_check int ini_read(struct ini *ini, const char *text);
 /* Overrides the value of a key. setting: "SECTION.KEY=VALUE". line: the line of the ini in which
  * the setting is; LINE_OF_SETTING: the setting comes from elsewhere. */
