@@ -27,5 +27,6 @@ void crash_dump_by(void (*dump)(void *context, FILE *out), void *context);
 /* Gives the calling thread a stack for signals. */
 void crash_prepare_thread(void);
 
-/* Logs a backtrace, the thread's locks and the state. Called when `ensure` fails. */
+/* Logs a backtrace, the thread's locks and the daemon's jobs and counters. Called when `ensure`
+ * fails. */
 void crash_tell_bug(void);

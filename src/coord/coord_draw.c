@@ -49,8 +49,9 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Sets `wants`, the number of samples to draw now, of all jobs; jobs of other pools get 0. Returns
- * false if no job of the pool needs samples now. */
+/* Sets `wants` of each job: the number of samples to draw for the job now. Jobs of other pools
+ * (jobs that do not draw together with these) get 0. Returns false if no job of the pool needs
+ * samples now. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;

@@ -91,7 +91,8 @@ static bool take_lease(
 	return ret->error || strcmp(result->str, "OK") == 0;
 }
 
-/* reply: an array of ready, reported, leader, term, {result, cursor, ...}, renewed, news, look */
+/* Reads the reply to a heartbeat into a view. reply: an array of ready, reported, leader, term,
+ * {the result and the cursor of each lease}, renewed, news, look (struct coord_view). */
 static int take_view(const struct coord_resp *resp, const redisReply *reply,
 	struct coord_lease *leases, size_t n, struct coord_view *ret)
 {

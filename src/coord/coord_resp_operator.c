@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Prints the nodes in the reply to `said`. Returns -EBUSY if there are any. */
+/* Prints the nodes that the reply names into `said`. Returns -EBUSY if there are any. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];

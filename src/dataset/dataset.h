@@ -206,8 +206,8 @@ uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
 
 /* Sorts the selected ids by the bytes of their paths (relative to the root) into `ret`, which has
- * room for all. The order and the fingerprint depend only on paths and bytes, so they are equal on
- * machines with the same files. Reads all selected paths. */
+ * room for all. The order depends only on the paths, and the fingerprint only on the paths and the
+ * sizes of the files, so both are equal on machines with the same files. */
 must_check int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 	sample_id *ret, uint64_t *ret_fingerprint);
 

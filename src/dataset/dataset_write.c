@@ -133,7 +133,8 @@ static int write_containers(struct writer *writer)
 	return err;
 }
 
-/* Makes writer->update, which writes the columns that the file of `line` has. */
+/* Makes the SQL statement writer->update. The statement writes the columns of the metadata file
+ * from which `line` comes. */
 static int prepare_update(struct writer *writer, const struct metadata_line *line)
 {
 	size_t n, n_set = 0;

@@ -108,7 +108,8 @@ struct name_range {
 	int digits; /* numbers are filled up with leading zeros to this many digits */
 };
 
-/* Returns false if the name has no range, or more than one. */
+/* Finds the range in a name such as train-{000..099}.tar. Returns false if the name has no range,
+ * or more than one. */
 static bool read_range(const char *text, struct name_range *ret)
 {
 	int digits;

@@ -8,9 +8,9 @@
 /*
  * Lists the samples that trainings still need from this daemon. A training asks for each sample
  * once in an epoch: through one of its ranks here or, if this daemon is the sample's home, through
- * another daemon. Until then the sample is needed. So the cache first evicts samples whose home is
- * elsewhere, and samples for which the training has already asked (JOADER's RefCnt for an
- * aggregated cache, appendix E.3).
+ * another daemon. Until then the sample is needed. The cache first evicts samples that are not
+ * needed: samples for which the training has already asked, and samples with another home for which
+ * no rank here will ask (RefCnt for an aggregated cache: JOADER, NeurIPS 2022, appendix E.3).
  *
  * One stream of the training's epoch, the bearer, lists the needed samples in the field `ids` of
  * its strands. A daemon that fetches a sample does not tell for which training: the fetch counts

@@ -266,8 +266,9 @@ void epochs_starve(struct epochs *epochs, int status);
 /* Tells the engine whether another process binds a fed job's positions. If so, this engine answers
  * only opens of bound positions, and the caller reports the other bindings by epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Tells the engine whether other ranks wait until the fed job has left its draining epoch. If so,
- * epochs_time ends this epoch as soon as no script reads it. */
+/* Used for fed jobs, which get their samples from a group. Tells the engine whether other ranks
+ * wait until this job has ended its draining epoch. If so, epochs_time ends the draining epoch as
+ * soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);

@@ -58,8 +58,9 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* number of the segment */
 	int from, to;
-	uint64_t end;  /* offset in `from`: later records are copied unchanged */
-	uint64_t kept; /* number of each script's last opens that stay */
+	uint64_t end; /* offset in `from`: later records are copied unchanged */
+	uint64_t
+		kept; /* the compacted journal keeps this number of last opens of each script */
 	struct disk_head head;
 	struct journal_path beside;
 

@@ -5,8 +5,8 @@
 
 /* Answers questions about a script from what scripts.c has noted about its opens. */
 
-/* Until a script has made this many steps in an epoch, or a quarter as many as there are files,
- * is_in_order returns what it has found in the previous epoch. */
+/* is_in_order returns the result of the previous epoch until a script has made this many steps in
+ * this epoch, or a quarter as many as there are files. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The head of an order is checked when the order is listed, or when its bindings are read. The
- * checksum of all other bytes is checked when the order is loaded, or when order_bindings reads the
- * first bindings of a small file. */
+/* Files of orders have two checksums. The head's checksum is checked whenever a file is listed or
+ * read. The checksum of the bindings is checked when a whole order is loaded; and in small files
+ * also when order_bindings reads the first bindings. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"

@@ -193,7 +193,7 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	/* A new script keeps all files that mark_kept or mark_before has marked, so since = 0. */
+	/* all files that mark_kept or mark_before has marked count as opened by a new script */
 	bool is_new = script->used == 0;
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)

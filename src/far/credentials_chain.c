@@ -23,7 +23,8 @@ char *variable(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* Reads like credentials_line, but the whole file. */
+/* Reads a whole text file. The caller frees *ret, which is NULL if the file does not exist. private:
+ * the file must exist, and only its owner may have access. */
 static int read_file(const char *path, bool private, char **ret, struct far_error *error)
 {
 	struct stat st;

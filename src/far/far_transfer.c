@@ -63,7 +63,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 /* The first version of libcurl that signs all that s3 demands: also the content's hash and further
  * header lines. */
-#define SIGNS_VERSION 0x075800 /* 7.88 */
+#define SIGNS_VERSION 0x075800 /* libcurl 7.88 */
 
 int transfer_check(bool signs, struct far_error *error)
 {

@@ -65,8 +65,9 @@ struct composite {
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* Used for pairs in a tar. first_bytes, second_bytes: sizes of the two files. second_at:
-	 * distance from the first byte of the first file to the header of the second file. */
+	/* The next three members describe pairs in a tar. first_bytes, second_bytes: sizes of the
+	 * two files. second_at: distance from the first byte of the first file to the header of the
+	 * second file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;

@@ -35,7 +35,7 @@ must_check int data_target(
 /* One step of a job's path: a name (not ended by \0) and its directory. The path
  * resnet18/train has two steps: "resnet18" in data/, and "train" in data/resnet18. */
 struct data_step {
-	uint64_t hash; /* hash of the directory */
+	uint64_t hash; /* hash of the directory's path below data/ */
 	const char *name;
 	size_t bytes;
 	uint32_t depth; /* depth of the name; 1 in data/ itself */

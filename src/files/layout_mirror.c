@@ -172,7 +172,8 @@ static const char *extension_of(
 		       : shown_extension(config->format, config->extension);
 }
 
-/* Finds a file by its name in the mount, among files with this extension. UINT32_MAX: none. */
+/* Returns the number of the sample that the mount shows by this name. Only samples whose own file
+ * has the given ending are tried. UINT32_MAX: none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {

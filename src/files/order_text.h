@@ -50,5 +50,6 @@ must_check ssize_t order_text_read(struct order_texts *texts,
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 
-/* Returns the size up to the last remembered start, without measuring. */
+/* Returns the size of a text up to the start of its last chunk that was measured. Measures no
+ * chunk. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

@@ -82,7 +82,8 @@ static int resize(struct window *window, const struct augment_plan *plan, uint8_
 	return err;
 }
 
-/* Returns output row y: in the window or, if it has black pixels, made in target->row. */
+/* Returns output row y. The row is a part of the window or, if the row has black pixels outside of
+ * the image, a copy in target->row. */
 static const uint8_t *find_row(
 	const struct target *target, const struct window *window, uint32_t y)
 {

@@ -4,8 +4,9 @@
 #include "load/flight.h"
 #include "base/ensure.h"
 
-#define FIRST_LIMIT 64 /* if it is too high, tries soon find a lower limit */
-#define LEAST_LIMIT 2  /* while one read hangs, another one can still run */
+#define FIRST_LIMIT                                                                      \
+	64	      /* reads in flight at first; measurements soon lower it if needed */
+#define LEAST_LIMIT 2 /* while one read hangs, another one can still run */
 #define LEAST_ROUND 32 /* reads; enough to distinguish rates that differ by a quarter */
 #define REWARD 1.25    /* a doubled limit is kept if the rate grows by this factor */
 #define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */

@@ -30,7 +30,7 @@ struct idset {
 	uint32_t bound;
 	uint32_t size;
 	uint32_t n_blocks;
-	/* a power of two, so that idset_select finds all its indexes within `sums` */
+	/* length of `sums`: a power of two, so that no step of idset_select reads beyond it */
 	uint32_t n_sums;
 };
 

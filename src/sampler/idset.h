@@ -54,8 +54,8 @@ roaring_bitmap_t *idset_to_bitmap(const struct idset *set);
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id);
 /* Counts the elements that are in all n sets. Reads all bits of the sets. */
 uint32_t idset_count_shared(const struct idset *const *sets, size_t n);
-/* Returns an element of `set`, one of the n sets, that is not in all of them: among these elements,
- * in ascending order, the one at index `rank`. Reads all bits of the sets. */
+/* Returns the element at index `rank` of the ascending list of those elements of `set` that are not
+ * in all n sets. `set` is one of the n sets. Reads all bits of the sets. */
 uint32_t idset_select_unshared(const struct idset *set, const struct idset *const *sets,
 	size_t n, uint32_t rank);
 

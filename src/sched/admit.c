@@ -157,7 +157,7 @@ struct kept {
 	const char *allowed;
 };
 
-/* How a sample is prepared: by the section [tensor NAME] that selects it, otherwise by [tensor]. */
+/* The preparation of a sample: of the section [tensor NAME] that selects it, otherwise of [tensor]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;

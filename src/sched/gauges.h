@@ -95,8 +95,8 @@ struct sched_job_status {
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
 	/* totals since the job was added */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* How long readers have waited for each cause since the job was added; simultaneous waits
-	 * count once. The element WAIT_FILE_SYSTEM is another sum: the times to answer all
+	/* the time that readers have waited for each cause since the job was added; simultaneous
+	 * waits count once. The element WAIT_FILE_SYSTEM is another sum: the times to answer all
 	 * opens. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
@@ -110,7 +110,8 @@ struct sched_job_status {
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
 	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
-	/* how long the coordinator can't be reached; 0: it can be, or the job is no rank */
+	/* the time since the group's server was last reached; 0: the server answers, or the job
+	 * belongs to no group */
 	uint64_t unfed_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin; "": nothing holds it back */

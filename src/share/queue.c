@@ -209,7 +209,7 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	int64_t most = -MOST_ROUNDS_OF_DEBT * lane->quantum;
 	job->charged_ns += (uint64_t)part;
 	if (job->lane != lane)
-		return; /* with SHARE_FIFO there are no turns, so no debt */
+		return; /* with SHARE_FIFO there are no turns, and so no deficits */
 	if (!took && debt < most)
 		debt = lane->deficit < most ? lane->deficit : most;
 	lane->deficit = debt;

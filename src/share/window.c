@@ -18,7 +18,8 @@
 
 #define SHORT_PART .75 /* decoders are short if more of their time is used */
 
-#define PROBE_PART .75	/* part of a round's decode time that the probed job gets */
+#define PROBE_PART                                                                       \
+	.75 /* part of all decode time that a probed job gets (a job whose need is being measured) */
 #define PROBE_WINDOWS 3 /* a probe's longest duration, in windows */
 #define REST_WINDOWS 60 /* the fewest windows from a job's probe to its next one */
 

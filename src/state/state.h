@@ -79,9 +79,10 @@ struct adding {
 };
 
 /* Imports orders for a job that is being added, from adding->file or, with order = replay:FILE,
- * from FILE. If the job already has epochs, adding->file is refused, and FILE is ignored. The
- * caller sets ret->from to memory for a checkpoint. If ret->from->has_journal is true afterwards,
- * the caller has to restore the job to *ret. -EBADMSG: refused, and reported. */
+ * from FILE. If the job already has epochs, adding->file is refused, and FILE is ignored.
+ * ret->from: memory of the caller, into which a checkpoint in the file is read. If
+ * ret->from->has_journal is true afterwards, the caller has to restore the job to the state *ret.
+ * -EBADMSG: refused, and reported. */
 must_check int import_for_job(
 	struct job *job, const struct adding *adding, struct restoring *ret);
 /* Removes the job's orders if no epoch has begun, because then all of them were imported. */

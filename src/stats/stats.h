@@ -229,9 +229,7 @@ struct stats_times {
 /* Prints "name value" lines: count, sum and quantiles of each of the n histograms. */
 void stats_print_times_text(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
-/* If the next epoch begins before all samples of an epoch were consumed, the epoch counts as a lap
- * if this many tenths of its samples were consumed. The reason: readers that fetch ahead open files
- * of the next epoch before they release the last files of this one. */
+/* Prints the n histograms as one field of a JSON object. */
 void stats_print_times_json(FILE *out, enum stats_histogram histogram,
 	const struct stats_times *times, size_t n);
 void stats_print_times_metrics(FILE *out, enum stats_form form,

@@ -46,10 +46,10 @@ must_check int past_new(struct lock *lock, struct past **ret);
 void past_free(struct past **past);
 /* Gives the job a place, if one is free or belongs to a removed job. */
 void past_join_locked(struct past *past, const struct job *job);
+/* Stores the last figures of a job that is about to be removed. */
+void past_leave_locked(struct past *past, const struct watch *watch);
 /* Counts a tensor that a reader of `job` got. made_for: id of the job for which the tensor was
  * prepared. */
-void past_leave_locked(struct past *past, const struct watch *watch);
-/* Counts a tensor that a reader of `job` got, made for the job with the id made_for. */
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
 /* Tells whether it is time for a reading. If so, sets the time of the next reading. */
 bool past_is_due(struct past *past, uint64_t now_ns);

@@ -80,8 +80,8 @@ struct top_job {
 	TOP_JOB(TOP_MEMBER)
 	/* samples per second since the previous reading; in the first reading: the recent rate */
 	double per_second;
-	/* part of the time since the previous reading in which at least one reader of the job
-	 * waited; in the first reading, part of the running epoch */
+	/* the part of the time since the previous sample during which at least one reader of the
+	 * job waited; in the first sample, the part of the running epoch */
 	double exposed;
 	double cause[TOP_CAUSES];
 };

@@ -31,7 +31,8 @@ struct sim_sched {
 	struct cache *cache;
 	struct cache_space *space;
 	struct sim_sched_jobs jobs;
-	struct daemon_config daemon; /* the part that the supply engine reads */
+	struct daemon_config
+		daemon; /* only the fields that the supply engine reads are set */
 	struct supply supply;
 	struct source source;  /* the only source of the supply */
 	struct space prepared; /* the supply's view of `space` */

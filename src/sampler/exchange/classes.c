@@ -6,7 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* All ids of a class are in the same selections of jobs, and have the same label. */
+/* Divides ids into classes: the same jobs have selected all ids of a class, and these ids have the
+ * same label. */
 
 void classes_free(struct classes *classes)
 {
