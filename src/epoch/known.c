@@ -81,7 +81,8 @@ bool is_in_order(const struct script *script)
 	uint32_t steps = script->up + script->down;
 	if (script->turns > 0 && steps < script->files / 4 && steps < ENOUGH_STEPS)
 		return script->was_in_order;
-	return steps > 0 && 12 * (uint64_t)script->down <= steps;
+	return steps > 0 && (steps >= 4 || steps + 1 >= script->files) &&
+	       12 * (uint64_t)script->down <= steps;
 }
 
 bool is_worker_of(const struct current *current, const struct worker *worker,

@@ -322,6 +322,30 @@ Test(epoch_scripts, small)
 	}
 }
 
+/* Three steps to later files do not tell that a script opens files in order. */
+Test(epoch_scripts, a_few_steps_tell_no_order)
+{
+	static const uint32_t files[] = {1, 3, 5, 7, 1};
+	struct epoch_world world;
+	struct epochs_config config = {.kind = EPOCHS_DRAWN,
+		.set.positions = 8,
+		.limit = 2,
+		.lookahead = 8,
+		.file = 1,
+		.idle_ns = UINT64_C(600000000000)};
+	world_begin(&world, &config, 1);
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct world_request *request = world_request_by(&world, EPOCH_CURRENT,
+			files[i], (struct reader){.script = 1, .rank = 1, .thread = 1},
+			false);
+		world_open(&world, request);
+		cr_assert_eq(request->request.status, 0);
+		cr_assert_eq(request->request.found_epoch, 0);
+		world_release(&world, request, true);
+	}
+	world_end(&world);
+}
+
 static void ranks(const char *name, struct loader loader, uint32_t n, size_t apart,
 	unsigned inexact, uint32_t worst)
 {
