@@ -53,7 +53,8 @@ struct daemon {
 	const char *mount_argument;
 	const char *engine; /* argument of --engine; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	int device; /* /dev/fuse, mounted by another process; 0: joaderfs mounts it */
+	/* a /dev/fuse that another process has mounted; 0: joaderfs mounts the tree */
+	int device;
 	struct daemon_config config;
 	bool configured;
 	char *mountpoint;
@@ -103,8 +104,9 @@ static const char usage[] =
 
 enum { EXIT_USAGE = 2 };
 
-/* Returns EXIT_SUCCESS if an engine of this program can take over. question: "VERSION,BYTES,STATE",
- * version and size of the running engine's struct kept, and its state directory. */
+/* Returns EXIT_SUCCESS if an engine of this program can take over a mount. question:
+ * "VERSION,BYTES,STATE": version and size of struct kept in the running engine, and the daemon's
+ * state directory. */
 static int can_follow(const char *question)
 {
 	unsigned version;
@@ -205,7 +207,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 }
 
 /* Finds the absolute path of the mount point. Does not call realpath if the mount point is mounted
- * already, because no process answers there yet. */
+ * already, because no process serves the mount yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;
@@ -224,7 +226,7 @@ static int find_mountpoint(struct daemon *daemon)
 	return err;
 }
 
-/* Raises the limit, because each worker and each client opens files. */
+/* Raises the limit of open descriptors, because each worker and each client opens files. */
 static void raise_descriptors(void)
 {
 	struct rlimit limit;
@@ -470,8 +472,9 @@ static int stop(struct daemon *daemon)
 	return err;
 }
 
-/* malloc maps each block of at least this size by itself: mapped memory is zero, and takes no room
- * until it is written. In the heap, glibc clears an epoch's large arrays while readers wait. */
+/* malloc maps each block of at least this size by itself. Mapped memory is zero, and takes no room
+ * until it is written. In the heap, calloc would clear an epoch's large arrays while readers
+ * wait. */
 #define MAPPED_ALONE (4 << 20)
 
 static void begin_process(const struct daemon *daemon)

@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 	const char *socket_path = getenv("JOADERFS_SOCKET");
 	auto_free char *default_path = NULL;
 	int option;
-	/* +: options after the command belong to the command */
+	/* The + stops getopt at the command: all later options belong to the command. */
 	while ((option = getopt_long(argc, argv, "+s:c:h", options, NULL)) != -1) {
 		if (option == 's') {
 			socket_path = optarg;
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 		complain("%s", strerror(ENOMEM));
 		return EXIT_FAILURE;
 	}
-	/* Writing fails when the user leaves a pager, but does not end the program. */
+	/* A write to a pager that the user has left fails, but does not end this program. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);
 }

@@ -25,7 +25,8 @@ struct backings {
 	uint32_t limit;
 	atomic_uint count;
 	struct lock lock;
-	struct backing_kernel kernel; /* (lock) kernel.add NULL: nothing is mounted */
+	/* (lock) add NULL: no session, or the kernel has refused */
+	struct backing_kernel kernel;
 	unsigned calls; /* (lock) running calls of the functions in `kernel` */
 	pthread_cond_t idle;
 };

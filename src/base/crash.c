@@ -19,7 +19,7 @@ static _Thread_local char signal_stack[65536];
 static _Thread_local bool telling;
 static atomic_bool told; /* the thread that reports the crash sets this */
 
-/* main sets both variables while there is one thread. */
+/* main sets both variables before jobs begin, and clears them when the scheduler has stopped. */
 static void (*dump_state)(void *context, FILE *out);
 static void *dump_context;
 

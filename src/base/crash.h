@@ -11,7 +11,7 @@
  * locks, and the state of the daemon (jobs and counters). Then the signal ends the process, as it
  * would without this module.
  *
- *   Flow: main calls crash_install first, and crash_dump_by when there are jobs.
+ *   Flow: main calls crash_install first, and crash_dump_by before jobs begin.
  *   Threads: any. Each thread gets a stack for signals when it takes its first lock, so that a
  *         stack overflow is logged, too.
  *   Errors: none. A bug within the dump of the state ends the dump.

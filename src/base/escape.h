@@ -13,10 +13,9 @@
 
 void escape_print(FILE *out, const char *text);
 
-/* Escapes control characters in a text with names. Leaves backslashes as they are, because a name
- * in the text may be escaped already. Fills at most `size` bytes of `ret` without a terminating
- * zero, and returns how many bytes it has filled. *ret_rest: the part of the text that did not
- * fit. */
+/* Escapes control characters in a message. Leaves backslashes as they are, because a name in the
+ * message may be escaped already. Fills at most `size` bytes of `ret` without a terminating zero,
+ * and returns how many bytes it has filled. *ret_rest: the part of the message that did not fit. */
 size_t escape_controls(const char *text, char *ret, size_t size, const char **ret_rest);
 
 /* Returns the number of bytes that escape_print would write. */

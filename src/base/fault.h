@@ -11,8 +11,8 @@
  * `--fault load.read:EIO:after=3:times=1` lets the place load.read succeed three times, then fail
  * once with EIO. With `until=FILE` the place first waits until the file exists; with the error NONE
  * it then succeeds. The error BUG makes an assertion fail at the place; CRASH kills the process.
- * Threads: fault_add: before other threads start; fault_hit: any, without locks, because a place
- * with `until` waits. */
+ * Threads: fault_add before other threads start; fault_hit in any thread, but without locks,
+ * because a place with `until` waits. */
 
 /* Adds the fault that --fault describes. Returns 0, -ENOMEM, or -EINVAL, logged. */
 must_check int fault_add(const char *specification);

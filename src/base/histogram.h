@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Counts durations. The upper bounds of the buckets are 1, 2 and 5 of each power of ten from 100 ns
- * to 100 s; the last bucket has all longer durations. Threads: any; no thread waits. While a
+/* Counts durations. The upper bounds of the buckets are 1, 2 and 5 times each power of ten, from
+ * 100 ns to 100 s; the last bucket has all longer durations. Threads: any; no thread waits. While a
  * duration is being added, a copy may contain it in a bucket, but not yet in the sum. */
 
 #define HISTOGRAM_BOUNDS 28
@@ -33,6 +33,6 @@ void histogram_copy_add(const struct histogram *histogram, struct histogram_copy
 /* Returns the upper bound of bucket i in ns. A duration equal to the bound is in bucket i. */
 uint64_t histogram_bound(size_t i);
 uint64_t histogram_count(const struct histogram_copy *copy);
-/* Returns the time in ns within which the fraction `part` (0 to 1) of all durations lies,
+/* Returns the duration in ns that the fraction `part` (0 to 1) of all durations does not exceed,
  * interpolated within a bucket. 0: the histogram is empty. */
 uint64_t histogram_quantile(const struct histogram_copy *copy, double part);

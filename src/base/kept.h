@@ -50,7 +50,8 @@ struct kept_mount {
 };
 
 struct kept_descriptor {
-	atomic_int kind; /* written last, when the other members are complete */
+	/* an enum kept_kind; kept_add sets this when the engine has filled in the entry */
+	atomic_int kind;
 	/* the descriptor's number, the same in all engines; 0: none; the supervisor writes this */
 	atomic_int fd;
 	struct kept_mount mount;
@@ -146,12 +147,13 @@ struct kept_descriptor *kept_new(void);
 void kept_add(struct kept_descriptor *place, enum kept_kind kind, int fd);
 /* Frees the entry, so that the supervisor closes its copy of the descriptor. *place may be NULL. */
 void kept_drop(struct kept_descriptor **place);
-/* Returns the next descriptor of the kind after `before`, or NULL. before NULL: the first one. */
+/* Returns the entry of this kind that follows `before`; before NULL: the first one. NULL: there is
+ * no further entry. */
 struct kept_descriptor *kept_next(
 	const struct kept_descriptor *before, enum kept_kind kind);
 
-/* Returns a number < 2^KEPT_SERIAL_BITS that was never returned before. */
 #define KEPT_SERIAL_BITS 50
+/* Returns a number < 2^KEPT_SERIAL_BITS that was never returned before. */
 uint64_t kept_serial(void);
 
 /* Copies *open to the list kept.opens. Returns NULL if the list is full. */

@@ -25,8 +25,8 @@ int lock_file_open(const char *path)
 	return err;
 }
 
-/* Tries for two seconds: if the first process of a daemon was killed, the engine may still hold the
- * lock for a while. */
+/* Tries for two seconds, because the engine of a killed supervisor may still hold the lock for a
+ * while. */
 int lock_file_take(int fd)
 {
 	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_NS};

@@ -33,7 +33,8 @@ static FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Returns false if there is no such file, or if it contains no number, but for instance "max". */
+/* Reads the number in a file of the group. Returns false if the file does not exist, or contains no
+ * number (but "max", for instance). */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);

@@ -22,9 +22,11 @@
  *     ^                  |
  *     +--- cache_abandon-+
  *
+ * A dying tensor no longer belongs to its sample: the sample counts as absent, and can be reserved.
+ *
  * The *need* of a sample: the number of streams (epochs of jobs) that have yet to draw it. A sample
- * has a *pin* for each of its draws until a reader has read the drawn sample, and for each time
- * that a reader has it open. Only cache_force_out evicts a pinned entry. An absent sample can be
+ * has a *pin* for each of its draws, until a reader has read the drawn sample, and for each reader
+ * that has the sample open. Only cache_force_out evicts a pinned entry. An absent sample can be
  * pinned, too.
  *
  *   Flow: sched counts need and pins, reserves memory before load prepares a tensor, and publishes
@@ -67,7 +69,7 @@ bool cache_space_empty(struct cache_space *space, uint32_t n);
 /* Evicts all tensors of the space, and takes the space out of the cache. From then on
  * cache_space_free needs no lock. */
 void cache_space_take_out(struct cache_space *space);
-/* Frees the space. If it is still in a cache, it is first taken out, for which the caller must hold
+/* Frees the space. If the space is still in a cache, first takes it out; the caller must then hold
  * the lock. */
 void cache_space_free(struct cache_space **space);
 
@@ -75,10 +77,9 @@ void cache_need_add(struct cache_space *space, sample_id id);
 void cache_need_drop(struct cache_space *space, sample_id id);
 uint32_t cache_need(const struct cache_space *space, sample_id id);
 
-/* Adds one to the need of each id, when a stream is added, or subtracts one. The change does not
- * count as a use of the samples, unlike cache_need_add: entries of equal need keep their order of
- * eviction. If this order followed the ids, the orders of the sampler `exchange` would not be
- * uniformly random. */
+/* Adds one to the need of each id (a stream was added), or subtracts one. Unlike cache_need_add,
+ * the change is no use of the samples: entries of equal need keep their order of eviction. If this
+ * order followed the ids, the orders of the sampler `exchange` would not be uniformly random. */
 enum cache_change { CACHE_NEED_ADD, CACHE_NEED_DROP };
 void cache_need_change(
 	struct cache_space *space, const roaring_bitmap_t *ids, enum cache_change change);
@@ -124,8 +125,9 @@ uint64_t cache_least_bytes(const struct cache *cache);
 /* Gives the tensor, which has the reserved size, to the cache. */
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
-/* Marks a loading entry, whose tensor came from another daemon or was left to this daemon. The
- * policy refcnt evicts marked tensors that no stream needs before unmarked ones. */
+/* Marks a loading entry, because the tensor comes from another daemon, or because the sample's home
+ * left the preparation to this daemon. The policy refcnt evicts marked tensors that no stream needs
+ * before unmarked ones. */
 void cache_spare(struct cache_space *space, sample_id id);
 
 void cache_abandon(struct cache_space *space, sample_id id);
@@ -145,7 +147,7 @@ struct tensor *cache_share(const struct cache_space *space, sample_id id);
  * its pins. Does nothing if there is no memory for another entry. */
 void cache_force_out(struct cache_space *space, sample_id id);
 
-/* Evicts unpinned entries while the capacity is exceeded. Returns false if it remains exceeded. */
+/* Evicts unpinned entries while the capacity is exceeded. Returns false if it is still exceeded. */
 bool cache_trim(struct cache *cache);
 
 /* Returns a dying tensor, which the caller frees. NULL: there is none. */

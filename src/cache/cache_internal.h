@@ -48,7 +48,7 @@ struct cache_space {
 	uint32_t n_ids;
 	struct entry **by_id; /* indexed by id; NULL: absent and not pinned */
 	/* The need of an id is `common` + `differs[id]`. A stream that needs most ids adds one to
-	 * `common`, and subtracts one from `differs` for each id that it does not need. */
+	 * `common`, and subtracts one from `differs` for each id that the stream does not need. */
 	uint32_t common;
 	int16_t *differs;
 	uint64_t need_sum;
@@ -77,8 +77,8 @@ struct evict {
 struct change {
 	const struct cache_space *space; /* NULL: no change is under way */
 	const roaring_bitmap_t *ids;
-	/* NULL: `common` was not changed. Otherwise the ids that are not in the caller's set; `ids`
-	 * then points to this set. */
+	/* The ids that are not in the caller's set; `ids` then points to them. NULL: `common` was
+	 * not changed, and `ids` is the caller's set. */
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
@@ -96,7 +96,8 @@ struct cache {
 	cache_gone *gone;
 	void *gone_context;
 
-	/* loading and ready entries; more than the capacity only after a forced reservation */
+	/* bytes of loading and ready entries; exceeds the capacity only after a forced
+	 * reservation */
 	uint64_t live_bytes;
 	uint64_t dying_bytes;
 	uint64_t pinned_bytes;
@@ -161,5 +162,6 @@ static inline bool entry_evictable(const struct entry *entry)
 /* Moves an unpinned ready entry to cache->dying. */
 void entry_die(struct cache *cache, struct entry *entry);
 
-/* Allocates zeroed memory. Returns NULL if there is none, or if cache.memory injects a fault. */
+/* Allocates zeroed memory. Returns NULL if there is no memory, or if cache.memory injects a
+ * fault. */
 void *cache_alloc(size_t bytes);

@@ -17,8 +17,8 @@
  *
  * A bucket is the list of the entries with one need. An entry is put at the tail of a
  * bucket when its last pin is removed, and when its need changes. So each bucket is in
- * the order of recency without being sorted. A copy of a tensor in another daemon's
- * cache is put at the head of bucket 0 if no stream needs the copy.
+ * the order of recency without being sorted. An entry that cache_spare has marked is
+ * put at the head of bucket 0 if no stream needs its sample.
  */
 
 static int refcnt_init(struct cache *cache)
@@ -65,12 +65,12 @@ static void refcnt_need_changed(struct cache *cache, struct entry *entry)
 }
 
 /* Begins to sweep the bucket: puts the marker `begin` at its head, and the marker `end` at its
- * tail. The entries between the markers are not swept yet. The sweep takes them from the head on,
- * so entries that move to the same bucket keep their order, and moves `begin` behind each. `end`
- * stays where it is. Other calls may add entries behind `end` between two steps of the sweep; these
- * are already in the right bucket. A sweep after needs have risen goes from the last bucket to the
- * first, otherwise from the first to the last. So no entry moves to a bucket that is still to be
- * swept. */
+ * tail. The entries between the markers are not swept yet. The sweep takes these entries from the
+ * head on, so entries that move to the same bucket keep their order. The sweep puts `begin` behind
+ * each entry that it takes. `end` stays where it is. Other calls may add entries behind `end`
+ * between two steps of the sweep; these entries are already in the right bucket. If needs have
+ * risen, the sweep goes from the last bucket to the first, otherwise from the first to the last. So
+ * no entry moves to a bucket that is still to be swept. */
 static void sweep_bucket(struct evict *evict, uint32_t need)
 {
 	evict->sweep = need;
@@ -204,8 +204,8 @@ static void lru_validate(const struct cache *cache)
 /* --- fifo -----------------------------------------------------------------------------
  *
  * Pinned entries keep their place in the list. The search for an entry to evict skips
- * them. This takes little time, because few entries are pinned, and most of these are
- * near the end of the list.
+ * pinned entries. The search takes little time, because few entries are pinned, and most
+ * of the pinned entries are near the end of the list.
  */
 
 static struct entry *fifo_victim(struct cache *cache)

@@ -15,8 +15,9 @@
 #include <sys/types.h>
 
 /*
- * Configuration: ini files become validated structs. One table (config_table.c) has all options.
- * The parser, the effective job.ini, the man page and the messages are made from this table.
+ * Configuration: ini files become validated structs. The parser, the effective job.ini, the man
+ * page and the messages are made from the tables of all options (config_table_daemon.c and
+ * config_table_job.c).
  *
  *   Flow: main loads the daemon's ini and the inis of jobs; the other modules get the structs.
  *   Owns: a struct owns all its strings; config_*_free frees them.
@@ -359,8 +360,8 @@ struct config_mixed {
 };
 #define CONFIG_MOST_MIXED 16
 bool config_is_mixed(const struct job_config *config);
-/* Takes the next dataset from *text, which has to be job_config.dataset before the first
- * call. A single dataset has weight 1. Returns false at the end. */
+/* Takes the next dataset from *text. The caller sets *text to job_config.dataset before the first
+ * call. A single dataset has weight 1. Returns false if no dataset is left. */
 bool config_next_mixed(const char **text, struct config_mixed *ret);
 
 /* Returns the file with the orders to replay; NULL: the job replays none. */
@@ -385,8 +386,9 @@ char *config_path_absolute(const char *dir, const char *path);
  * most 3, and less than the lengths of `word` and of the name; otherwise NULL. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
-/* Visits the files *.ini in the order of their names. If a call returns another value
- * than 0, stops and returns this value. -errno: the directory can't be read. */
+/* Calls `visit` for the files *.ini of the directory, in the order of their names. Stops at the
+ * first call that does not return 0, and returns the value of this call. -errno: the directory
+ * can't be read. */
 must_check int config_each_ini(const char *directory,
 	int (*visit)(void *context, const char *path), void *context);
 

@@ -77,7 +77,8 @@ static int fill_value(
 	return 0;
 }
 
-/* Copies a line or setting of [job]; replaces the variables in the value of one of `keys`. */
+/* Prints a line or setting of [job]. If the key is one of `keys`, replaces the variables in the
+ * value. */
 static int fill_pair(
 	const char *pair, const char *end, FILE *out, struct config_unset *unset)
 {

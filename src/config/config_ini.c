@@ -140,7 +140,8 @@ static void begin_section(
 	reader->section = first ? first : add_section(reader, id, label);
 }
 
-/* text: the text between the brackets, without surrounding spaces. */
+/* Begins the section whose brackets contain `text`, or reports that the ini must not have it.
+ * `text` has no surrounding spaces. */
 static void take_section(struct reader *reader, const char *text)
 {
 	size_t n = strcspn(text, " \t");

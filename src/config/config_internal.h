@@ -75,7 +75,8 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_array_dtype, value_user, value_group, value_mode, value_endings,
 	value_column, value_labels;
 
-/* Parses a number of digits only: strtoull would also accept signs and spaces. */
+/* Parses a number that consists of digits only, and moves *text past the digits. strtoull would
+ * also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
 void value_allowed_range(const struct option *option, FILE *out);
@@ -114,7 +115,7 @@ must_check int config_path_dir(const char *file, char **ret);
 
 struct ini_value {
 	char *text;
-	unsigned line; /* 0: not given; LINE_OF_SETTING: set by ini_set */
+	unsigned line; /* line of the ini; 0: no value; LINE_OF_SETTING: see ini_set */
 };
 
 struct ini_section {

@@ -348,7 +348,8 @@ static void check_group(struct ini *ini, const struct job_config *job)
 			"not with layout = mirror, or several datasets");
 }
 
-/* Files that hold arrays, not images, are npy by default. */
+/* Sets the format to npy if the files hold arrays instead of images, and the ini gives no
+ * format. */
 static void default_format(struct ini *ini, struct job_config *job)
 {
 	bool array =
@@ -399,7 +400,8 @@ static void default_extension(struct ini *ini, struct job_config *job)
 		ini->err = -ENOMEM;
 }
 
-/* A file of layout mirror always has the same sample, so there is no order to replay. */
+/* Refuses order = replay:FILE with layout = mirror. A file of this layout always has the same
+ * sample, so there is no order to replay. */
 static void check_replay(struct ini *ini, const struct job_config *job)
 {
 	if (job->order == ORDER_REPLAY && job->layout == LAYOUT_MIRROR)

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* bytes; enough for the entry of a group with many members */
+/* bytes of the largest buffer for the entry of a user or group; a group may have many members */
 #define MOST_ANSWER (1u << 20)
 #define READABLE 0555
 

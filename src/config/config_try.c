@@ -22,7 +22,8 @@ static const struct try_job {
 	{"mirror", "layout = mirror\n", ""},
 };
 
-/* Makes a valid name from the path's last part: other characters become -. */
+/* Makes a valid name from the last part of the path. Puts - in place of each character that a name
+ * must not have. */
 static void find_name(const char *directory, char ret[static 33])
 {
 	static const char allowed[] =

@@ -116,7 +116,8 @@ static unsigned parse_numbers(const char **text, double ret[MOST_CHANNELS])
 	}
 }
 
-/* Pixels are divided by these floats, which must not round to zero. */
+/* Tells whether all numbers are above zero, also after rounding to float. Pixels are divided by
+ * these floats. */
 static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)

@@ -131,7 +131,7 @@ void client_receive(struct client *client)
 	}
 }
 
-/* Makes the frame (control.h) that is sent next. If there is no memory, sets a state with which the
+/* Makes the frame (control.h) that is sent next. If there is no memory, sets CLIENT_ENDS, and the
  * daemon hangs up on the client. */
 static void frame(struct client *client, const char *word, const char *text, size_t bytes)
 {
@@ -168,7 +168,7 @@ void client_execute(struct client *client, struct control *control)
 	auto_free char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	client->state = CLIENT_ENDS; /* if memory runs out */
+	client->state = CLIENT_ENDS; /* the state if memory runs out */
 	if (!out)
 		return;
 	bool ok = control_execute(control, client, out);
@@ -204,7 +204,7 @@ static void next_lines(struct client *client)
 	auto_free char *text = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&text, &bytes);
-	client->state = CLIENT_ENDS; /* if memory runs out */
+	client->state = CLIENT_ENDS; /* the state if memory runs out */
 	if (!out)
 		return;
 	uint32_t n = order_lines_print(&client->lines, client->next, LINES_AT_ONCE, out);

@@ -102,8 +102,9 @@ static void take_up(struct control *control, struct worker *worker)
 	}
 }
 
-/* Stops or resumes accepting connections. The daemon stops when it can't accept a connection, for
- * instance because it has no free descriptor. New clients then wait. */
+/* Makes the thread accept no connections for a while (pause), or accept them again. The thread
+ * pauses after it could not accept a connection, for instance because the daemon has no free
+ * descriptor. New clients then wait. */
 static void pause_listeners(struct control *control, bool pause)
 {
 	struct listener *grant;

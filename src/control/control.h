@@ -25,8 +25,11 @@
  *   rm JOB          removes the job, or all jobs whose names match a pattern such as *
  *   restore JOB TEXT [EPOCH:POSITION]
  *                   restores the job's progress from TEXT, an earlier content of jobs/JOB/state
- *   export JOB      the request carries the descriptor of a regular file, which the daemon writes;
- *                   add --import NAME ... carries that of a file which the daemon reads
+ *   export JOB      writes a checkpoint of the job to the regular file whose descriptor the request
+ *                   carries (SCM_RIGHTS)
+ *   add --import NAME [--at EPOCH:POSITION] ...
+ *                   adds one job that continues from an exported checkpoint; the request carries
+ *                   the descriptor of the checkpoint's file; NAME: the file's name in messages
  *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top | explain
  *   cluster-forget NODE|TRAINING
  *   cluster-resize TRAINING RANKS [LOCAL_RANKS]
@@ -36,8 +39,8 @@
  *   grant JOB | revoke JOB
  *                   makes or removes a socket for this job alone
  *   upgrade [PROGRAM]  starts another engine process, of this program or of PROGRAM
- *   mount JOB       the request carries the descriptor (SCM_RIGHTS) of a /dev/fuse that the client
- *                   has opened and mounted; the mount then shows the job's directory
+ *   mount JOB       shows the job's directory in a mount of the client; the request carries the
+ *                   descriptor of the /dev/fuse that the client has opened and mounted
  *
  * No client waits for another one. A client may be silent, or not read, for any time. If there are
  * more than 256 clients, or their requests and answers take more than 32 MiB, the daemon hangs up

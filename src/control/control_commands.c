@@ -115,7 +115,7 @@ static bool run_mount(const struct request *request)
 	struct sched_job *job = request_job_to_read(request, name);
 	if (!job)
 		return false;
-	/* The job exists without this reference, because only this thread removes jobs. */
+	/* The job stays without this reference, because only this thread removes jobs. */
 	sched_job_put(job);
 	request->client->descriptor = -1;
 	int err = session_mount_job(request->session, name, request->client->sender.pid,
@@ -292,8 +292,8 @@ enum control_place control_place_of(const struct client *client)
 	return is_list(client) ? CONTROL_AT_ONCE : CONTROL_SCANNER;
 }
 
-/* A socket for one job allows only commands for this job. The job's id is compared, too, because a
- * later job may have the same name. */
+/* Tells whether the client's socket allows the request. A socket for one job allows only commands
+ * for this job. Compares also the job's id, because a later job may have the same name. */
 static bool is_allowed(const struct request *request, const struct command *command)
 {
 	const struct listener_rights *rights = &request->client->listener->rights;

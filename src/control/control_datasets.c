@@ -47,9 +47,9 @@ static bool forget(const struct request *request, const char *name)
 	return path && unlink(path) == 0;
 }
 
-/* Scans a dataset, and sets *ret to the result. next: the dataset is in use; *ret is to replace it,
- * and is NULL if nothing has changed. If the request has a client, the client gets the messages of
- * the scan, too. */
+/* Scans a dataset, and sets *ret to the result. next: the dataset is in use, and the result may
+ * replace it later; *ret is NULL if nothing has changed. If the request has a client, the client
+ * gets the messages of the scan, too. */
 static int scan(const struct request *request, const struct dataset_config *config,
 	bool next, struct dataset **ret)
 {
@@ -264,9 +264,10 @@ static bool scan_behind(
 	return ok;
 }
 
-/* <state>/datasets/NAME.looking has the number of tries during a scan. An engine that takes over a
- * mount and finds this file scans again, because the previous engine ended during the scan. After
- * MOST_TRIES tries no engine scans again, because the scan may be the cause. */
+/* <state>/datasets/NAME.looking is a file that exists during a background scan of the dataset NAME.
+ * It holds the number of the scan's tries, including the running one. If an engine takes over a
+ * mount and finds the file, the previous engine ended during the scan. Then this engine scans
+ * again, unless there were MOST_TRIES tries, because the scan may be what ends the engines. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 

@@ -54,7 +54,8 @@ struct client {
 	struct listener *listener;
 	enum client_state state;
 	bool hands_over; /* upgrade: this engine process ends after the answer */
-	/* the worker owns all members except `link`, `listener` and `bytes` */
+	/* true: a worker has the client, and owns all members except `link`, `listener` and
+	 * `bytes` */
 	bool at_worker;
 	/* bytes of the request and the answer; the listener limits the sum over its clients */
 	size_t bytes;
@@ -107,7 +108,8 @@ struct listener {
 	struct watch watch;
 	LIST_ENTRY(listener) link;
 	struct listener_rights rights;
-	/* entry for the next engine process; NULL: the socket ends with this process */
+	/* entry in kept(), from which the next engine process takes the socket; NULL: the socket
+	 * ends with this process */
 	struct kept_descriptor *kept;
 	struct sockaddr_un address;
 	dev_t device; /* device and inode of our socket file */
@@ -126,7 +128,7 @@ must_check int listener_new(
  * request is at a worker stays until the worker is done. */
 void listener_close(struct listener **listener);
 
-/* Called when a client is freed. A closed listener is freed after its last client. */
+/* Notes that a client is freed. Frees a closed listener after its last client. */
 void listener_forget(struct listener *listener);
 
 /* Moves the client to the end of the listener's list, because it was active. */

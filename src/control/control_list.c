@@ -55,7 +55,8 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Rate, demand and shares are "-" if the job could use no samples now (its demand is 0). */
+/* Fills in the cells from RATE to PREPARED/SERVED. Rate, demand and share are "-" if the job could
+ * use no samples now (its demand is 0). */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;

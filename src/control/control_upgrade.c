@@ -15,8 +15,8 @@
 #include <sys/wait.h>
 
 /* Uses posix_spawn, because a fork would make all memory of this process copy-on-write. The kernel
- * would have to copy a page before it writes a FUSE request to this page. It can't do so for a
- * thread that is being killed, so the request would fail. */
+ * would have to copy a page before it writes a FUSE request to this page. The kernel copies no page
+ * for a thread that is being killed, so the request would fail. */
 static int spawn(char *program, char *question, int out, pid_t *ret)
 {
 	char *const arguments[] = {program, question, NULL};

@@ -14,9 +14,14 @@
 #include <sys/stat.h>
 
 /*
- * <state>/grants         0700: only the daemon's user can enter
- * <state>/grants/<job>   0755: any user may use the socket, because the directory may be
- *                        mounted into a container, whose user can have any number
+ * Modes of the files of grants:
+ *
+ *   <state>/grants               0700: only the daemon's user can enter
+ *   <state>/grants/<job>         0755: any user can enter
+ *   <state>/grants/<job>/socket  0666: any user can connect
+ *
+ * Any user can connect, because a job's directory may be mounted into a container, whose user can
+ * have any number.
  */
 static const struct listener_rights job_rights = {
 	.mode = 0666, .max_clients = 16, .max_request = 4096, .max_bytes = 1u << 20};

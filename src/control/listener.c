@@ -18,7 +18,8 @@ static int open_socket(void)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a socket at which no process listens. -EADDRINUSE: one listens; -EEXIST: no socket. */
+/* Removes the file of a socket at which no process listens. -EADDRINUSE: a process listens at the
+ * socket; -EEXIST: the file is no socket. */
 static int remove_stale(const struct sockaddr_un *address)
 {
 	struct stat st;

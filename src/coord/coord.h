@@ -81,20 +81,22 @@ struct coord_job {
 	const char *name;
 	const char *dataset;  /* jobs of one dataset are drawn together */
 	uint64_t fingerprint; /* dataset_group_fingerprint of the samples */
-	uint64_t older; /* fingerprint by earlier versions of joaderfs; 0: not known */
+	/* fingerprint as earlier versions of joaderfs computed it; 0: not known */
+	uint64_t older;
 	const roaring_bitmap_t *ids; /* samples of the job (D_j above), at least one */
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
-	/* `epoch`, `log` and `n_log` tell where an imported job begins: elsewhere the ranks have
-	 * consumed the first n_log samples of `epoch`; `log` has these samples in order. The fields
-	 * count only if the job is new to the group. If other nodes run the job, and its log ends
-	 * earlier, the group refuses this job, because the log lacks consumed samples. Nodes may
-	 * set these fields differently, or not at all (NULL, 0). */
+	/* `epoch`, `log` and `n_log` tell where an imported job begins. Before the import its ranks
+	 * have consumed the first n_log samples of `epoch`, and `log` has these samples in order.
+	 * The fields count only if the job is new to the group. If other nodes run the job, and the
+	 * group's log ends earlier, the group refuses this job, because the group's log lacks
+	 * consumed samples. Nodes may set these fields differently, or not at all (NULL, 0). */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
-	/* processes that share one rank; 0: one. Nodes may differ in this field. */
+	/* number of processes that together read one rank's samples; 0: one. Nodes may differ in
+	 * this field. */
 	uint32_t local_ranks;
 };
 
@@ -110,7 +112,8 @@ struct coord_batch {
 	const char *dataset;
 	const sample_id *ids;
 	uint32_t n, ranks;
-	const uint64_t *rank_node; /* [ranks]: incarnation of its node; 0: no node */
+	/* [ranks]: incarnation of the node that serves the rank; 0: no node */
+	const uint64_t *rank_node;
 	/* samples that are not in the cache of their home (place.h); NULL: not known */
 	const roaring_bitmap_t *lacked;
 };
@@ -127,14 +130,14 @@ struct coord_calls {
 	void (*lost)(void *context, const char *job, uint32_t rank);
 	/* Returns 1 + the job's last epoch in the local journal; 0: the journal has none. */
 	uint32_t (*known)(void *context, const char *job);
-	/* Reads the local journal for a repair, even what was written before the daemon's last
+	/* Reads the local journal for a repair, including the records from before the daemon's last
 	 * start. Looks for the first position >= tail->base that the journal has, and sets
 	 * tail->base to it. Copies the samples of this and the next consecutive positions to `ids`,
 	 * and returns their number, at most `most`; 0: the journal has no such position. */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/* Tells that the repaired log has other samples at n positions from `base` on than the
-	 * local journal. tail() must never return these positions again. */
+	/* Tells that at n positions from `base` on the repaired log and the local journal have
+	 * different samples. tail() must never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/* Tells that the engine no longer has the rank's samples from `position` of `epoch` on,
@@ -149,8 +152,9 @@ struct coord_calls {
 	/* Adds the dataset's samples in this node's cache to `ids`, for the sampler `exchange`. If
 	 * `resident` is NULL, every drawn sample counts as cached for ever. */
 	void (*resident)(void *context, const char *dataset, roaring_bitmap_t *ids);
-	/* Adds to `ids` the dataset's samples that trainings still need, whose home (place.h) is
-	 * this node, and that its cache lacks. If `lacked` is NULL, none are known. */
+	/* Adds to `ids` the dataset's samples with three properties: trainings still need the
+	 * sample, its home (place.h) is this node, and this node's cache lacks it. If `lacked` is
+	 * NULL, none are known. */
 	void (*lacked)(void *context, const char *dataset, roaring_bitmap_t *ids);
 };
 
@@ -159,8 +163,8 @@ struct coord_options {
 	uint64_t ttl_ns;       /* duration of leases; a node silent for longer is dead */
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of the sum of the largest ids of all jobs, because the samplers' memory grows with
-	 * these ids; 0 means 2^33 */
+	/* limit of a sum to which each job contributes its largest id, because the samplers' memory
+	 * grows with this id; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };
@@ -181,8 +185,8 @@ void coord_leave(struct coord *coord);
  * Adds a job that this node runs. A later step compares the job with the group's job of this name
  * (coord_job_status).
  *   -EEXIST    a job of this name was added before
- *   -EALREADY  like -EEXIST, but the log of the new job is lost, because the new job begins later
- *              than the added job, and behind the end of the group's log
+ *   -EALREADY  a job of this name was added before, and begins earlier. The new job begins behind
+ *              the end of the group's log, so its `log` is lost.
  *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks; the log has
  *              more samples than the job; or the name is not allowed
  *   -ENOMEM
@@ -193,10 +197,10 @@ must_check int coord_add_job(struct coord *coord, const struct coord_job *job);
  * serves none of the job's ranks. */
 must_check int coord_remove_job(struct coord *coord, const char *job);
 
-/* Makes this node serve the rank as soon as no other node serves it. fed() begins at this position.
- * If the position is COORD_AT_CURSOR, fed() begins at the rank's cursor in the engine, and `epoch`
- * is ignored. -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node has
- * taken the rank. */
+/* Makes this node serve the rank as soon as no other node serves it. fed() begins at `position` of
+ * `epoch`. If `position` is COORD_AT_CURSOR, fed() begins at the rank's cursor in the engine, and
+ * `epoch` is ignored. -ENOENT: no such job; -EINVAL: no such rank or position; -EALREADY: this node
+ * has already taken the rank. */
 must_check int coord_take_rank(struct coord *coord, const char *job, uint32_t rank,
 	uint32_t epoch, uint32_t position);
 /* Gives the rank's lease back. -ENOENT: no such job; -EINVAL: no such rank. */

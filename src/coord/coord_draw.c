@@ -49,9 +49,9 @@ static bool is_low(const struct coord *coord, const struct drawn_job *job)
 	       !waits_for_ranks(coord, job);
 }
 
-/* Sets `wants` of each job: the number of samples to draw for the job now. Jobs of other pools
- * (jobs that do not draw together with these) get 0. Returns false if no job of the pool needs
- * samples now. */
+/* Sets `wants` of each job: the number of samples to draw for the job now. Jobs of other pools get
+ * 0, because each pool is drawn by itself. Returns false if no job of the pool needs samples
+ * now. */
 static bool plan(struct coord *coord, const struct pool *pool)
 {
 	struct drawn_job *job;
@@ -157,8 +157,8 @@ static int make_parts(const struct coord_append *append, struct parts *parts)
 	return 0;
 }
 
-/* Divides n samples of a mini-batch. begun: its samples that the log has already; if there are any,
- * the rest is dealt to the ranks in turn. */
+/* Divides n samples of a mini-batch among the ranks. begun: number of the mini-batch's samples that
+ * the log has already. If begun is not 0, the n samples are dealt to the ranks in turn. */
 static void place_batch(struct coord *coord, const struct drawn_job *job,
 	const sample_id *ids, uint32_t n, uint32_t begun, struct parts *parts)
 {

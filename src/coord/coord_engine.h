@@ -78,8 +78,8 @@ struct coord_view {
 	char leader_name[COORD_NAME];
 	uint64_t term;
 	bool renewed; /* the leader's lease was renewed */
-	/* changes when the answer of coord_engine.jobs changes, except when only a rank's lease
-	 * expires */
+	/* a counter that grows when the answer of coord_engine.jobs changes, except when only a
+	 * rank's lease expires */
 	uint64_t news;
 };
 
@@ -124,7 +124,7 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* length of the log of `epoch` before the call */
 	uint32_t count;
-	uint32_t ranks, batch;	     /* the job's; batch: samples per mini-batch */
+	uint32_t ranks, batch;	     /* as in coord_job */
 	const sample_id *const *ids; /* ids[r]: append_count samples for rank r */
 	/* The next two fields are for coord_engine.fill only: before the call the job's log ends
 	 * after was_next samples of epoch was_epoch. If `epoch` is later than was_epoch, `fill`
@@ -143,7 +143,7 @@ struct coord_read {
 	const char *job;
 	uint32_t epoch;
 	uint32_t rank;
-	uint32_t ranks, batch; /* the job's; batch: samples per mini-batch */
+	uint32_t ranks, batch; /* as in coord_job */
 	uint32_t from;
 	uint32_t most;
 	sample_id *ids; /* the caller's, with room for `most` samples */
@@ -185,11 +185,13 @@ struct coord_engine {
 	/* Sets *ret to the facts of the group's job. The caller frees *ret with
 	 * coord_facts_free. */
 	int (*facts)(void *context, const char *job, struct coord_job *ret);
-	/* Makes the node the leader in a new term, even if it leads. -EBUSY: another node leads. */
+	/* Makes the node the leader in a new term, even if the node leads already. -EBUSY: another
+	 * node leads. */
 	int (*elect)(void *context, const struct coord_node *self, uint64_t random,
 		uint32_t ttl_ms, struct coord_token *ret);
-	/* Begins epoch e unless it has begun, and drops the log of e-2. -EAGAIN: e-1 is not
-	 * completely drawn, or a rank, served or not, has not read e-2 to its end. */
+	/* Begins epoch e (`epoch`) unless it has begun, and drops the log of epoch e - 2. -EAGAIN:
+	 * epoch e - 1 is not completely drawn, or a rank has not read epoch e - 2 to its end. Ranks
+	 * that no node serves count, too. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
 	/* Appends samples to the log. -ESTALE: the token is not the newest leader's, or
 	 * append->base is not the log's length. */

@@ -21,12 +21,13 @@ bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next
 must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
 void coord_log_parts_free(struct coord_append *append);
 
-/* coord_facts_free frees the copy. -ENOMEM. */
+/* Copies the facts. coord_facts_free frees the copy. -ENOMEM. */
 must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret);
 
-/* A good name has no character that separates parts of an engine's keys. */
+/* Tells whether a node, job or dataset may have the name: it is not empty, shorter than COORD_NAME,
+ * and has no control character and no character that separates parts of an engine's keys. */
 bool coord_name_is_good(const char *name);
-/* Plain text has no control characters. */
+/* Tells whether the text has no control characters. */
 bool coord_text_is_plain(const char *text);
 /* Tells whether the engine's job `log` equals `facts` in number of ranks, batch, number of samples
  * and fingerprint. */

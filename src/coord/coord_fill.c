@@ -14,7 +14,7 @@ struct filling {
 	const struct coord_job *facts;
 	const struct coord_offers *offers;
 	uint32_t n;
-	/* length of the epoch's log: `base` before the repair, `end` after the repair */
+	/* base: length of the log of `epoch` before the repair; end: its length after the repair */
 	uint32_t epoch, base, end;
 	roaring_bitmap_t *remaining;
 	/* ids[r]: samples of rank r from `base` to `end`; SAMPLE_NONE: not filled */
@@ -27,7 +27,8 @@ static bool is_of(const struct filling *filling, const struct coord_offer *offer
 	       strcmp(offer->job, filling->facts->name) == 0;
 }
 
-/* Returns the length that the log needs to contain all offered positions, in whole mini-batches. */
+/* Returns the length of the repaired log, which is extended mini-batch by mini-batch until it
+ * contains all offered positions. */
 static uint32_t find_end(const struct filling *filling)
 {
 	uint32_t end = filling->base;
@@ -68,7 +69,7 @@ static void place_offer(struct filling *filling, const struct coord_offer *offer
 	}
 }
 
-/* Fills the positions that no journal has with remaining samples, at random. */
+/* Gives a random remaining sample to each position that no journal has offered. */
 static int fill_holes(struct coord *coord, struct filling *filling)
 {
 	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
@@ -140,7 +141,8 @@ static int fill(
 	return err ? err : send(coord, filling, log);
 }
 
-/* whole: the epoch had been drawn completely, so its log gets all samples of the epoch */
+/* Repairs the log of one epoch. whole: the epoch had been drawn completely, so its log gets all
+ * samples of the job. */
 static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
@@ -190,7 +192,7 @@ int coord_fill(struct coord *coord, const struct coord_engine_job *job,
 		coord_facts_free(&facts);
 		return -EBADE;
 	}
-	/* `last` has begun, so the epoch before it was drawn completely. */
+	/* Epoch `last` has begun, so epoch last - 1 was drawn completely. */
 	if (last > log.epoch)
 		err = fill_epoch(coord, &facts, &log, offers, last - 1, true);
 	if (!err)

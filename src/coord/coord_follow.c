@@ -13,8 +13,8 @@
 #define READ_MOST 1024		 /* most samples of a rank per read */
 #define ENTER_NS (2 * SECOND_NS) /* pause before a refused job is entered again */
 
-/* Uses the fingerprint facts->older if the group's job has it, because an earlier version of
- * joaderfs began the training. So the training can continue. */
+/* Sets facts->fingerprint to facts->older if the group's job has this older fingerprint, which
+ * means that an earlier version of joaderfs began the training. The training can then continue. */
 static int take_older(const struct coord *coord, struct coord_job *facts)
 {
 	const struct coord_engine *engine = coord->engine;
@@ -46,7 +46,8 @@ int coord_enter_jobs(struct coord *coord)
 			engine->context, coord->self.name, &job->facts, differs);
 		if (err && err != -EINVAL)
 			return err;
-		/* A refused job may be accepted when no node runs the group's job of this name. */
+		/* The group accepts a refused job as soon as no node runs the group's job of this
+		 * name. */
 		job->enter_ns = err ? coord->now_ns + pause_ns : 0;
 		memcpy(job->refused, differs, sizeof(job->refused));
 		job->entered = err == 0;
@@ -233,8 +234,9 @@ void coord_forget_came(struct held_job *job, uint32_t number)
 	came->ids = NULL;
 }
 
-/* Checks that the rank has none of the read's samples already in this epoch; otherwise -EBADE. Sets
- * *ret to all samples of the rank in the epoch, including this read. The caller frees *ret. */
+/* Returns -EBADE if the rank has already received one of the read's n samples in this epoch.
+ * Otherwise sets *ret to the samples that the rank received at consecutive positions, up to the end
+ * of this read. The caller frees *ret. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {

@@ -29,7 +29,7 @@
 struct held_rank {
 	bool taken;	/* coord_take_rank was called */
 	bool held;	/* this node has the rank's lease */
-	bool at_cursor; /* begins at the engine's cursor, which is not known yet */
+	bool at_cursor; /* fed() begins at the engine's cursor, which is not known yet */
 	struct coord_position head; /* the next position that fed() gets */
 	struct coord_position consumed;
 	/* sent: last sent value of `consumed`; acked: the cursor that the engine has confirmed */
@@ -57,8 +57,10 @@ struct held_job {
 	uint64_t open_ns;     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: the ranks' nodes and cursors when the engine was last asked; NULL: not known */
+	/* [ranks]: the node that serves the rank, when the engine was last asked; 0: none; NULL:
+	 * not known */
 	uint64_t *owners;
+	/* [ranks]: the ranks' cursors when the engine was last asked; NULL: not known */
 	struct coord_position *cursors;
 };
 
@@ -96,8 +98,8 @@ struct pool {
 	struct sampler *sampler;
 	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
-	/* recently drawn samples: `fresh` since fresh_ns, `older` in the interval before fresh_ns;
-	 * NULL: the set is not made yet */
+	/* two sets of recently drawn samples. fresh: drawn since fresh_ns. older: drawn before
+	 * fresh_ns, but after the previous fresh_ns. NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns;
 	uint64_t told_ns;	  /* time at which this node next asks for `resident` */
@@ -145,9 +147,10 @@ struct coord {
 	/* the state of the leader: */
 	bool leads;
 	struct coord_token token;
-	uint64_t renewed_ns;	 /* when the leader's lease was last renewed */
-	uint64_t waits_since_ns; /* the last step that waited for journals; 0: none */
-	uint64_t waited_ns;	 /* time waited for journals, in all steps together */
+	uint64_t renewed_ns; /* when the leader's lease was last renewed */
+	/* time of the last step that waited for journals; 0: none */
+	uint64_t waits_since_ns;
+	uint64_t waited_ns; /* time waited for journals, in all steps together */
 	LIST_HEAD(, drawn_job) drawn;
 	LIST_HEAD(, pool) pools;
 	job_id next_id;
@@ -193,13 +196,15 @@ struct held_job *coord_find_job(const struct coord *coord, const char *name);
 /* Notes progress of readers or the log. If there was none for longer than pace_ns, the next look,
  * read of feeds, draw, and report of cached samples become due. */
 void coord_moved(struct coord *coord);
-/* Tells whether the node is idle: for a ttl no progress, all jobs entered, all ranks held. */
+/* Tells whether the node is idle: there was no progress for a ttl, the group has all jobs of the
+ * node, and the node holds the leases of all ranks that it has taken. */
 bool coord_is_quiet(const struct coord *coord);
 /* Notes that this node no longer serves the rank, and calls lost(). */
 void coord_lose_rank(struct coord *coord, struct held_job *job, uint32_t rank);
 
 /* Counts the epoch of `at` as wanted if readers have got samples of the epoch (position > 0). This
- * node then asks the engine to begin the epoch, in case the engine has lost its beginning. */
+ * node then asks the engine to begin the epoch, because the engine may have forgotten that the
+ * epoch has begun. */
 static inline void coord_note_begun(struct held_job *job, struct coord_position at)
 {
 	if (at.position > 0 && at.epoch > job->wanted)

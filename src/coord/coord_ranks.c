@@ -16,7 +16,7 @@
  *     rank 0                                        waits
  *     rank 1        is behind
  *
- * A rank that waits for epoch 2 commits the cursor 2:0, so all nodes see the wait.
+ * A rank that waits for epoch 2 commits position 0 of epoch 2, so all nodes see the wait.
  */
 
 static bool is_behind(const struct held_job *job, uint32_t number)

@@ -32,8 +32,8 @@ static const struct coord_engine_job *find(
 
 /* --- journals --------------------------------------------------------------------------- */
 
-/* A function that gets the samples at consecutive positions of a journal. If it returns an error,
- * visit_all ends and returns this error. */
+/* A function that visit_all calls. `run` has the samples at consecutive positions of a journal. If
+ * the function returns an error, visit_all ends and returns this error. */
 typedef int visit(struct coord *coord, const struct coord_offer *run);
 
 static int visit_rank(struct coord *coord, const struct held_job *job, uint32_t epoch,

@@ -16,7 +16,7 @@
  *         for. All answers over one connection belong to one life.
  *   Errors: as in coord_engine.h. After -ETIMEDOUT, -ECONNRESET and the like the connection is
  *         closed; the server may still execute commands that it had received.
- *   Signals: the process ignores SIGPIPE.
+ *   Signals: the process must ignore SIGPIPE.
  *   Threads: one at a time.
  */
 
@@ -29,7 +29,8 @@ struct coord_server {
 	 * environment variable JOADERFS_ENGINE_PASSWORD is used if neither file nor URL has one. */
 	const char *password_file;
 	/* PEM files for URLs with TLS, read at each connection. ca: trusted authorities; NULL: the
-	 * system's. cert, key (of mode 0600 or 0640): this node's, or NULL. */
+	 * system's. cert: this node's certificate; NULL: none. key: the certificate's key, of mode
+	 * 0600 or 0640; NULL: none. */
 	const char *ca, *cert, *key;
 };
 
@@ -50,9 +51,10 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
 /* Lets the training continue with another number of ranks, even while nodes run it. local_ranks:
- * ranks in each job; 0: as before. -EINVAL: not possible; `said` is the reason. -ENOENT: no such
- * training; -EAGAIN: the log is being repaired. Other errors: `said` is the server's refusal. */
+ * how many of these ranks read each job; 0: as before. -EINVAL: not possible; `said` is the reason.
+ * -ENOENT: no such training; -EAGAIN: the log is being repaired. Other errors: `said` is the
+ * server's refusal. */
 must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 	uint32_t local_ranks, char said[COORD_TEXT]);
-/* Tells whether the maxmemory-policy evicts keys without a time to live. */
+/* Tells whether the maxmemory-policy lets the server evict even keys that have no time to live. */
 bool coord_policy_evicts(const char *policy);

@@ -128,7 +128,8 @@ static int check_role(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? err : -EBADE);
 }
 
-/* Copies the value after `name` in the text of INFO. false: it is missing or too long. */
+/* Copies to `ret` the value that follows `name` in `info`, the reply to INFO. Returns false if the
+ * value is missing or too long. */
 static bool take_fact(const char *info, const char *name, char *ret, size_t size)
 {
 	const char *at = strstr(info, name);
@@ -167,7 +168,7 @@ static int learn_facts(struct coord_resp *resp)
 	return resp_end(resp, reply, good ? 0 : -EBADE);
 }
 
-/* *ret: the revision of the server's library; 0: there is none. */
+/* Sets *ret to the revision of the server's library; 0: the server has no library. */
 static int ask_revision(struct coord_resp *resp, uint64_t *ret)
 {
 	static const char none[] = "ERR Function not found";
@@ -228,7 +229,8 @@ static int try_host(struct coord_resp *resp, const struct coord_host *host)
 
 /* --- Sentinels -------------------------------------------------------------------------- */
 
-/* reply: an array of field, value, field, value ... NULL: the value is missing, or no text. */
+/* Returns the value of the field `name`; NULL: the value is missing, or no text. reply: an array of
+ * field, value, field, value ... */
 static const char *field_of(const redisReply *reply, const char *name)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2)
@@ -257,7 +259,7 @@ static int take_master(
 		   *flags = field_of(reply, "flags");
 	if (!ip || !port || !flags)
 		return -EBADE;
-	/* The old master may still believe in its role during a failover. */
+	/* The old master may still call itself the master during a failover. */
 	if (strstr(flags, "down") || strstr(flags, "failover"))
 		return refuse_master(resp, "another server is becoming the master");
 	strcpy(ret->name, ip);

@@ -22,7 +22,7 @@ struct coord_resp {
 	struct coord_engine engine;
 	struct coord_url url;
 	size_t host; /* index of the host to try first */
-	/* server of a Redis cluster that has the group's keys now; port 0: none */
+	/* the server to which a Redis cluster has moved the group's keys; port 0: none */
 	struct coord_host moved;
 	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];
@@ -54,7 +54,8 @@ struct resp_words {
 	size_t *length;
 	size_t n, room;
 	char *numbers; /* buffers of words that are numbers */
-	int err;       /* the command can't be sent; -ENOMEM: no memory, or no room */
+	/* why the command can't be sent; 0: it can; -ENOMEM: no memory, or no room */
+	int err;
 };
 
 /* --- coord_resp_link.c ------------------------------------------------------------------ */
@@ -63,7 +64,8 @@ struct resp_words {
 struct resp_words resp_begin(size_t most);
 /* Begins an FCALL of a library function with at most `most` arguments. */
 struct resp_words resp_function(struct coord_resp *resp, const char *name, size_t most);
-/* Begins an FCALL whose first argument is `run`. The call returns -ESTALE in another life. */
+/* Begins an FCALL whose first argument is `run`, the name of a life of the engine. Sending the
+ * command fails with -ESTALE if the engine is in another life. */
 struct resp_words resp_function_in(
 	struct coord_resp *resp, const char *run, const char *name, size_t most);
 void resp_bytes(struct resp_words *words, const void *bytes, size_t length);
@@ -91,7 +93,8 @@ void resp_close(struct coord_resp *resp);
  * other meanings. */
 int resp_network_error(const redisContext *link);
 
-/* Frees the reply, and returns err. -EBADE closes the connection, which can't be trusted. */
+/* Frees the reply, and returns err. If err is -EBADE, also closes the connection, which can't be
+ * trusted any more. */
 must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* --- coord_resp_take.c: a reply as it comes --------------------------------------------- */

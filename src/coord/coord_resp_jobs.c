@@ -25,8 +25,9 @@ static bool take_shape(const redisReply *ranks, const redisReply *batch, uint32_
 	       resp_take_u32(batch, *ret, COORD_BATCH, ret_batch);
 }
 
-/* The reply is dataset, n, fingerprint, ranks, batch, kind, epoch and next of the group's job.
- * -EINVAL: the jobs differ. -EBADE: the reply is invalid, or shows no difference. */
+/* Prints to `differs` how `job` differs from the group's job, and returns -EINVAL. -EBADE: the
+ * reply is invalid, or shows no difference. reply: an array of dataset, n, fingerprint, ranks,
+ * batch, kind, epoch and next of the group's job. */
 static int tell_difference(
 	const redisReply *reply, const struct coord_job *job, char differs[COORD_TEXT])
 {

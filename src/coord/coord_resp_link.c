@@ -198,8 +198,9 @@ static bool is_about_rights(const char *text)
 	return false;
 }
 
-/* Converts an error reply to the errno that coord_engine.h gives this error. Other errors are
- * refusals: the text is stored, and the connection is closed, because the next one may succeed. */
+/* Returns the errno that coord_engine.h gives to the error reply `text`. Other errors are refusals:
+ * the function stores the text, and closes the connection, because the next connection may
+ * succeed. */
 static int refusal(struct coord_resp *resp, const char *text)
 {
 	int fence = fence_error(text);

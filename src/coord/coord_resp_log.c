@@ -35,8 +35,8 @@ sample_id *resp_join(const struct coord_append *append)
 	return ids;
 }
 
-/* fills: `function` is that of coord_engine.fill. It gets two more arguments, the end of the log
- * before the call. */
+/* Calls the library's `function`. fills: the function is joaderfs_2_fill, which has two more
+ * arguments, the end of the log before the call. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)

@@ -21,7 +21,7 @@ static int ask(struct coord_resp *resp, struct resp_words *words, redisReply **r
 	return err == -ESTALE ? -EAGAIN : err;
 }
 
-/* Prints the nodes that the reply names into `said`. Returns -EBUSY if there are any. */
+/* Prints to `said` the names of the nodes in the reply. Returns -EBUSY if there are any. */
 static int list_live(const redisReply *reply, char said[COORD_TEXT])
 {
 	char name[COORD_NAME];
@@ -47,8 +47,8 @@ int coord_resp_drop(struct coord_resp *resp, const char *name, char said[COORD_T
 	return err ? err : resp_end(resp, reply, list_live(reply, said));
 }
 
-/* Prints to `said` why the engine did not change the number of ranks. An empty reply means that it
- * did. Otherwise the reply is one of these arrays:
+/* Prints to `said` why the engine did not change the number of ranks. An empty reply means that the
+ * engine has changed the number. Otherwise the reply is one of these arrays:
  *     "ranks", ranks, batch
  *     "local", ranks, local_ranks
  *     "behind", rank, position, epoch, epoch of other ranks

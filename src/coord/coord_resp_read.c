@@ -31,7 +31,8 @@ void resp_forget_chunks(struct coord_resp *resp)
 	resp->n_logs = 0;
 }
 
-/* A job has one list for even and one for odd epochs, so the list may be of an earlier epoch. */
+/* Returns the list for the chunks of `epoch`; NULL: there is none. A job has one list for even and
+ * one for odd epochs, so the list may still have the chunks of an earlier epoch. */
 static struct resp_chunks *find_log(
 	struct coord_resp *resp, const char *job, uint32_t epoch)
 {
@@ -186,7 +187,8 @@ static size_t samples_before(const struct coord_read *read, uint32_t base, uint3
 	return n;
 }
 
-/* Asks for n samples of the rank, from its k-th sample in the chunk on. */
+/* Appends to `parts` a command that reads n samples of the rank from a chunk, beginning after the
+ * first k samples that the rank has in this chunk. */
 static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
@@ -219,7 +221,7 @@ static size_t find_chunk(const struct resp_chunks *log, const struct coord_read 
 	return from;
 }
 
-#define PARTS_MOST 256 /* most chunks from which one call gets samples for a read */
+#define PARTS_MOST 256 /* most chunks that one read uses in one call of resp_read */
 
 /* Appends to `parts` a command for each chunk that has samples of the read. Returns the number of
  * these commands. If `parts` is NULL, only counts them. */

@@ -98,14 +98,16 @@ bool resp_take_position(const redisReply *reply, struct coord_position *ret)
 
 /* --- sets of samples -------------------------------------------------------------------- */
 
-/* The portable format of a roaring bitmap has these parts: whether any container has runs; if so, a
- * bit per container that tells whether this one has runs; the key and count - 1 of each container;
- * the offset of each container; the containers. The library's own reader trusts the counts in
- * containers, so this reader checks them. */
+/* A roaring bitmap has a container for the values with equal upper 16 bits, the container's key. A
+ * container is an array, bits, or runs of consecutive values. The portable format has these parts:
+ * a cookie, which tells whether any container has runs; the number of containers; if any has runs,
+ * a bit for each container, which is set if this container has runs; the key and count - 1 of each
+ * container; the offset of each container; the containers. The library's own reader trusts the
+ * counts in containers, so this reader checks them. */
 
 #define COOKIE_PLAIN 12346
 #define COOKIE_RUNS 12347
-#define OFFSETS_FROM 4	/* a set with runs has offsets from 4 containers on */
+#define OFFSETS_FROM 4	/* a set with runs and fewer containers has no offsets */
 #define ARRAY_MOST 4096 /* most values in an array; more are stored as bits */
 #define BITS_BYTES 8192
 

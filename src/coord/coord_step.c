@@ -28,7 +28,8 @@ static struct coord_position cursor_to_send(const struct held_rank *rank)
 	return rank->consumed;
 }
 
-/* Returns the number of leases. If `leases` is NULL, only counts the leases. */
+/* Lists the leases that the node has or wants, and returns their number. If `leases` is NULL, only
+ * counts the leases. */
 static size_t list_leases(const struct coord *coord, struct coord_lease *leases)
 {
 	const struct held_job *job;
@@ -54,7 +55,8 @@ static void granted(struct coord *coord, struct held_job *job, uint32_t number,
 		job->entered = false; /* the engine has lost the job */
 		return;
 	}
-	/* A cursor later than this node has sent: another node has served the rank. */
+	/* The engine's cursor is later than any that this node has sent: another node has served
+	 * the rank. */
 	bool served = rank->held && position_before(rank->consumed, lease->ret_cursor) &&
 		      position_before(rank->acked, lease->ret_cursor);
 	if (lease->error || served) {

@@ -35,7 +35,7 @@ struct coord_tls;
 
 must_check int coord_tls_check(
 	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
-/* The caller keeps the socket, which becomes non-blocking. */
+/* Begins TLS over the socket, which becomes non-blocking. The caller still owns the socket. */
 must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);

@@ -74,8 +74,8 @@ static bool take_number(struct part part, int least, int most, int *ret)
 /* --- parts ------------------------------------------------------------------------------ */
 
 /* Parses [USER[:PASSWORD]@] at the start of `rest`. end: the bytes that end this part of the URL,
- * such as the slash; users and passwords have them only as %XX. If the first @ comes after such a
- * byte, the URL is refused. */
+ * such as the slash. Users and passwords may contain these bytes only as %XX, so a URL whose first
+ * @ comes after such a byte is refused. */
 static int take_user(struct rest *rest, const char *end, struct coord_url *ret)
 {
 	size_t n = strcspn(rest->at, end);

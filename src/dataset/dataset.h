@@ -16,8 +16,8 @@
 /*
  * The catalogue of a dataset: a row for each sample, in <state>/datasets/<name>.sqlite.
  *
- *   Flow: dataset_open scans the dataset's files; if a catalogue exists, only for changes. With
- *         scan = background, control_look_for_changes does this later, and until then
+ *   Flow: dataset_open scans the dataset's files. If a catalogue exists, the scan only looks for
+ *         changes. With scan = background, control_look_for_changes scans later, and until then
  *         dataset_is_unseen is true.
  *   Owns: the SQLite file, while it is open. The dataset's files are only read.
  *   Threads: any, after dataset_open. No lock is held while SQLite works.
@@ -44,13 +44,13 @@ struct dataset_sample {
 	char *relative;	 /* relative to the root or container; in the memory of `path` */
 	char *container; /* path of the container; NULL: the sample is a file */
 	struct source_part part;
-	/* The characters of a URL from this offset on are not %-escaped yet. 0: the sample has no
-	 * URL of its own. */
+	/* offset in `path`: the URL's characters from here on are not %-escaped yet; 0: the sample
+	 * has no URL of its own */
 	size_t plain;
 	uint32_t label;
 	uint64_t bytes;
 	int64_t mtime_ns;	   /* mtime of the file or of the container */
-	struct tensor_shape image; /* size in the header; 0x0: it can't be read */
+	struct tensor_shape image; /* size in the header; 0x0: the header is unreadable */
 	uint8_t orientation;	   /* EXIF orientation, 1 to 8; 1: upright */
 };
 
@@ -125,8 +125,8 @@ must_check int dataset_pixels_known(const struct dataset_config *config,
 bool dataset_knows_pixels(const struct dataset *dataset);
 
 #define DATASET_PIXELS_TEXT 320
-/* Prints how many images of each kind there are, and how a conversion changes the pixels of this
- * kind. Returns false if there are no such images. */
+/* Prints each count that is not 0, and how a conversion changes these pixels. Returns false if all
+ * counts are 0. */
 bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
@@ -229,8 +229,8 @@ must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 must_check int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	struct dataset_sample *ret);
 
-/* Tells whether dataset_text, dataset_texts and dataset_numbers may read the column. They may read
- * class, path, and the columns of metadata. */
+/* Tells whether the column is class, path, or a column of metadata. Only such a column may be
+ * passed to dataset_text, dataset_texts and dataset_numbers. */
 bool dataset_column(struct dataset *dataset, const char *column);
 /* Lists the columns that dataset_column allows, separated by commas. The caller frees *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
@@ -238,7 +238,8 @@ must_check int dataset_columns(struct dataset *dataset, char **ret);
 must_check int dataset_text(
 	struct dataset *dataset, sample_id id, const char *column, char **ret);
 
-/* Files of one ending beside samples, or texts in one column. */
+/* Result of dataset_besides for the files with one ending, or of dataset_texts for the texts in one
+ * column. */
 struct dataset_besides {
 	uint32_t n;	     /* selected samples that have the file or text */
 	sample_id missing;   /* first sample without file or text, or SAMPLE_NONE */
@@ -256,8 +257,8 @@ struct dataset_odd_number {
 	sample_id sample;
 	char found[60]; /* text of the sample in the column; "": the sample has none */
 };
-/* Stores the number that each selected sample has in the column, at ret[id * each]. -EDOM: a sample
- * has no finite number; *ret_odd describes this sample. */
+/* Stores at ret[id * each] the number that the selected sample `id` has in the column. -EDOM: a
+ * sample has no finite number; *ret_odd describes this sample. */
 must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *column, size_t each, float *ret, struct dataset_odd_number *ret_odd);
 

@@ -11,7 +11,8 @@
 /* Sorts samples by label, with a counting sort. Each thread has a range of ids. */
 
 #define IDS_AT_ONCE 1024
-/* One thread sorts fewer than 2 * LEAST_IN_RANGE samples, since several would take longer. */
+/* Several threads sort only if there are at least 2 * LEAST_IN_RANGE samples. With fewer samples,
+ * one thread is faster. */
 #define LEAST_IN_RANGE 4096
 
 struct sorting {
@@ -21,7 +22,7 @@ struct sorting {
 	uint32_t n_labels;
 	atomic_uint next;
 	/* A number for each range and label. First pass: how many of the range's samples have the
-	 * label. Second pass: the index in `ret` for the next of them. */
+	 * label. Second pass: the index in `ret` for the next such sample. */
 	uint32_t *counts;
 	sample_id *ret; /* NULL in the first pass, which only counts */
 };

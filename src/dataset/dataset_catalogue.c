@@ -18,7 +18,7 @@ static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
 	return catalogue_read_errno(db);
 }
 
-/* Returns 1: a row; 0: no more rows; -EILSEQ: the file is damaged; -errno: it can't be read. */
+/* Returns 1: a row; 0: no more rows; -EILSEQ: the file is damaged; -errno: a read failed. */
 static int step(sqlite3 *db, sqlite3_stmt *statement)
 {
 	int code = sqlite3_step(statement);
@@ -270,9 +270,9 @@ static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 #define NO_PART "NULL, 0, 0, 0, 0"
 #define MODE "channels, bits, palette"
 #define NO_MODE "3, 8, 0"
-/* SQL that replaces the column `probed` if a build with other image formats wrote the catalogue. It
- * is 0 if the scan must read the header again: the header was unreadable, or the file is a PNG,
- * whose orientation the other build may have missed. */
+/* SQL that replaces the column `probed` if a build with other image formats wrote the catalogue.
+ * Its value is 0 if the scan must read the header again: the header was unreadable, or the file is
+ * a PNG, whose orientation the other build may have missed. */
 #define PROBED_AGAIN "probed AND width > 0 AND path NOT LIKE '%.png'"
 
 static void probe_again(struct catalogue *catalogue)

@@ -62,8 +62,8 @@ struct catalogue {
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Sets *ret to an empty catalogue if the file does not exist, or (logged) is not usable. samples:
- * false: reads neither samples nor files beside samples. */
+/* Sets *ret to an empty catalogue if the file does not exist, or (logged) is not usable. Reads
+ * samples and files beside samples only if `samples` is true. */
 must_check int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);

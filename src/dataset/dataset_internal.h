@@ -29,8 +29,8 @@ struct dataset {
 	bool follow_outside;
 	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
-	/* paths that the catalogue has had in turn: <name>.sqlite.next, <name>.sqlite,
-	 * <name>.sqlite.0; the last one is `file` */
+	/* paths that the catalogue has had in turn, such as <name>.sqlite.next, <name>.sqlite,
+	 * <name>.sqlite.0; the last path that is not NULL is `file` */
 	char *files[3];
 	bool provisional; /* not installed: dataset_close removes the catalogue */
 	bool unseen;	  /* opened without a scan */
@@ -52,7 +52,8 @@ struct dataset {
 	bool making_paths;	     /* (lock) a thread is making `paths` */
 	pthread_cond_t paths_made;
 	_Atomic(sample_id *) by_label; /* NULL before dataset_by_label */
-	/* list with an element for each value of a job's key `from`; changed only with the lock */
+	/* Second files of samples (dataset_pairs.h): a list with an element for each rule by which
+	 * jobs find them (the key `from` in a job's configuration). Changed only with the lock. */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
 	uint32_t longest_json;			 /* (lock) 0: not known yet */

@@ -97,7 +97,8 @@ static void print_shown(
 	}
 }
 
-/* The statement returns the columns SHOWN, then all columns. shown: NULL without a mixture. */
+/* Prints `row`, which has the columns SHOWN, then all columns. shown: NULL if the row is not a
+ * mixture's. */
 static void print_row(FILE *out, sqlite3_stmt *row, const struct shown *shown)
 {
 	bool first = true;

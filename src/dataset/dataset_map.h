@@ -46,7 +46,8 @@ struct map_run {
 	uint32_t last;
 };
 
-/* SHAPES is empty if there are more shapes; a new job then examines each sample. */
+/* The largest number of shapes in SHAPES. If a dataset has more shapes, SHAPES is empty, and a new
+ * job examines each sample. */
 #define MAP_MOST_SHAPES (1 << 20)
 
 /*

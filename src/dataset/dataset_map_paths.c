@@ -12,8 +12,9 @@
  * previous path. A stored path consists of
  *
  *   1 byte      length of the shared beginning
- *   1 byte      length of the shared end << 4 | length of the middle, or MIDDLE_FOLLOWS
- *   2 bytes     length of the middle; only after MIDDLE_FOLLOWS
+ *   1 byte      upper 4 bits: length of the shared end
+ *               lower 4 bits: length of the middle, or MIDDLE_FOLLOWS
+ *   2 bytes     length of the middle, only if the byte before has MIDDLE_FOLLOWS
  *   the middle
  *
  * The first of each PATHS_TOGETHER paths shares no bytes, so that reading can begin with it.

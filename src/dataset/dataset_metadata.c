@@ -11,11 +11,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reads metadata by the rules of "imagefolder" in Hugging Face's library datasets: a file describes
- * samples below its directory; columns with the same name are one column; if several files describe
- * a sample, the nearest one counts. */
+/* Reads metadata by the rules of "imagefolder" in the library `datasets` of Hugging Face. A file of
+ * metadata describes samples below its directory. Columns with the same name are one column. If
+ * several files describe a sample, the file in the nearest directory counts. */
 
-/* Version of the rules, and part of the stamp: a new one makes a scan read all metadata again. */
+/* Version of the rules, and part of the stamp: a new version makes a scan read all metadata
+ * again. */
 #define RULES "3"
 
 struct metadata {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A mixture only has labels in memory. Other facts stay in the maps of the datasets. */
+/* A mixture has its own labels, in memory. All other facts about samples stay in the maps of the
+ * mixture's datasets. */
 
 struct mixing {
 	const struct dataset_mixed *from;

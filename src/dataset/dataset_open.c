@@ -297,9 +297,9 @@ static int check_denied(struct scan *scan, int err)
 	return -EACCES;
 }
 
-/* Loads the catalogue and scans the tree. root_err: the result of find_root. *ret_seen: the scan
- * could see all paths at which the catalogue has samples. If *ret_seen is false, the catalogue must
- * not be updated. */
+/* Loads the catalogue and scans the tree. root_err: the result of find_root. *ret_seen: whether
+ * the scan could see all paths at which the catalogue has samples; otherwise the catalogue must not
+ * be updated. */
 static int look(const struct dataset_config *config, struct scan *scan, const char *file,
 	int root_err, struct catalogue *catalogue, struct tree *tree, bool *ret_seen)
 {
@@ -409,7 +409,7 @@ static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
 	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
-/* Makes a missing or damaged map. -ENOENT: the catalogue is not usable. */
+/* Replaces a map that is missing or damaged. -ENOENT: the catalogue is not usable. */
 static int map_again(
 	const struct scan *scan, const char *file, struct catalogue_map **ret)
 {

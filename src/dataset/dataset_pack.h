@@ -28,7 +28,9 @@
 struct pack_block {
 	uint64_t base;
 	uint64_t step;
-	uint64_t place; /* 256 * (offset of the block's bits) + bits of a quotient */
+	/* lowest 8 bits: width of a quotient in bits; the other bits: offset of the block's bits,
+	 * in bytes */
+	uint64_t place;
 };
 
 typedef uint64_t pack_value(const void *context, size_t i);

@@ -35,7 +35,8 @@ static bool add(struct path *path, const char *text, size_t n)
 	return true;
 }
 
-/* Removes the last component of a path that ends with a slash. Returns false if it is empty. */
+/* Removes the last component of a path that ends with a slash. Returns false if the path is
+ * empty. */
 static bool leave(struct path *path)
 {
 	if (path->n == 0)
@@ -65,7 +66,8 @@ static bool add_name(
 	return true;
 }
 
-/* Makes the second file's path. Returns false if it leads out of the dataset, or is too long. */
+/* Makes the second file's path. Returns false if this path leads out of the dataset, or is too
+ * long. */
 static bool find_path(const char *first, const char *from, struct path *ret)
 {
 	const char *name = base_name(first);

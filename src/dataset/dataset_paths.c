@@ -14,13 +14,15 @@
  * Directories are in preorder: a directory comes directly before its subdirectories. Files are
  * sorted by directory, so the files below a directory are a range of n_below files:
  *
- *   /  0           files  a/1 a/2 | a/x/3 | b/4
- *   |- a   1              '--- a: n_below ---'
+ *   directory, number     files
+ *
+ *   /         0           a/1  a/2 | a/x/3 | b/4
+ *   |- a      1           '- n_below of a -'
  *   |  `- x   2
- *   `- b   3
+ *   `- b      3
  */
 struct path_file {
-	/* in paths->names; until the files are sorted: the whole path, in paths->texts */
+	/* last component of the path; until the files are sorted: the whole path */
 	const char *name;
 	sample_id id;	/* SAMPLE_NONE: not a sample */
 	uint32_t other; /* index in `others`, if not a sample */
@@ -39,7 +41,7 @@ struct dataset_paths {
 	size_t capacity;
 	uint32_t *children;
 	struct arena names;
-	struct arena texts; /* whole paths, until the files are sorted */
+	struct arena texts; /* whole paths of samples, until the files are sorted */
 };
 
 /* Compares the paths of two directories, so that sorted directories are in preorder. */
@@ -232,7 +234,8 @@ struct entered {
 	uint32_t directory;
 };
 
-/* Returns 1 if the sample's path sorts before the path of the previous one, `last`. */
+/* Adds a sample to the tree. Returns 1 if its path sorts before the path of `last`, the sample that
+ * was added before. */
 static int add_in_order(struct dataset_paths *paths, struct entered *last, sample_id id,
 	const struct path_text *text)
 {

@@ -75,9 +75,9 @@ static bool is_utf8(struct text text)
 	return true;
 }
 
-/* Parses the part of a chunk iTXt behind its keyword. It consists of a byte that tells whether the
- * text is compressed, a byte for the method, the language with a \0, the translated keyword with a
- * \0, and the text. */
+/* Parses the part of a chunk iTXt behind the chunk's keyword. This part consists of a byte that
+ * tells whether the text is compressed, a byte for the method, the language with a \0, the
+ * translated keyword with a \0, and the text. */
 static bool read_international(const char *data, size_t size, struct text *ret)
 {
 	const char *end = data + size, *at = data + 2;

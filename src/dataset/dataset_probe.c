@@ -16,8 +16,8 @@
 #include <jpeglib.h>
 #include <zlib.h>
 
-/* The file's content, not its name, decides which codec reads its header. libjpeg reports errors by
- * a function that must not return, so jpeg_fail uses longjmp. */
+/* The content of a file, not the name, decides which codec reads the header. libjpeg reports errors
+ * by a function that must not return, so jpeg_fail uses longjmp. */
 
 /* A PNG begins with its signature and the chunk IHDR: length, name, 13 bytes, checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
@@ -26,7 +26,8 @@
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* first, because jpeg_fail turns its address into the address of the jpeg_trap */
+	/* must be the first member: jpeg_fail takes the address of `manager` as the address of the
+	 * jpeg_trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };

@@ -34,7 +34,7 @@ struct samples {
 	sqlite3_vtab base;
 	const struct dataset *dataset;
 	bool *inside;
-	sqlite3_stmt *described; /* reads a sample's metadata; NULL: there is none */
+	sqlite3_stmt *described; /* reads a sample's metadata; NULL: no columns */
 	sqlite3_int64 of;	 /* sample that `described` read last; -1: none yet */
 	bool has;		 /* the sample `of` has metadata */
 };

@@ -104,7 +104,8 @@ struct tree {
 	struct found *others; /* files that are not samples, if the dataset shows them */
 	size_t n_others;
 	size_t others_capacity;
-	/* tree_find_classes sorts these by bytes, and removes directories without samples */
+	/* names of the classes, in byte order; tree_find_classes removes directories without
+	 * samples */
 	struct name_list classes;
 	/* paths at which there may be unseen samples: directories that are unreadable, or empty (a
 	 * mount may be missing); links that can't be followed */
@@ -113,7 +114,7 @@ struct tree {
 	uint64_t root_files;	   /* files directly in the root, which have no class */
 	struct issues issues;
 	struct arena names; /* memory of all names; catalogue_update takes it over */
-	bool described; /* catalogue_update must not free `files`: metadata need them */
+	bool described; /* metadata still need `files`: catalogue_update must not free them */
 };
 
 enum label_kind {
@@ -156,9 +157,11 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	bool trusting; /* needs no scan if the catalogue has the same scan_rule */
+	/* true: a map that was made with the same settings (scan_rule in dataset_open.c) replaces
+	 * the scan, even if files may have changed */
+	bool trusting;
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
-	unsigned threads;	      /* a single thread always works in the same order */
+	unsigned threads; /* number of threads; 1: the order of work is always the same */
 	bool anew;	  /* the caller is dataset_scan_anew or dataset_scan_next */
 	bool next;	  /* the caller is dataset_scan_next */
 	const char *kept; /* catalogue that dataset_open_kept opens, or NULL */
@@ -201,8 +204,8 @@ void tree_warn(const struct scan *scan, const struct tree *tree);
 
 struct catalogue;
 
-/* Finds a path that the scan could not see, and *ret_sample, a sample of the catalogue at this path
- * or below it. NULL: there is none. Sorts tree->unseen. */
+/* Returns a path that the scan could not see, and at or below which the catalogue has samples;
+ * NULL: there is no such path. *ret_sample: path of one of these samples. Sorts tree->unseen. */
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
@@ -226,5 +229,6 @@ must_check int probe_part(read_at *read, void *context, const struct source_part
 uint8_t exif_orientation(const uint8_t *data, size_t size);
 /* Works like exif_orientation, but returns 0 if there is none. */
 uint32_t exif_find_orientation(const uint8_t *data, size_t size);
-/* Returns 1 to 8. The position in `file` must be the end of the PNG's first chunk. */
+/* Returns the orientation of a PNG, 1 to 8. The position in `file` must be the end of the PNG's
+ * first chunk. */
 uint8_t png_orientation(FILE *file);

@@ -31,8 +31,8 @@ char *arena_span(struct arena *arena, const char *text, size_t n);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory behind n elements, but only if n is a multiple of SHRINK_AT. So a caller can
- * call this after each removed element, and it takes little time. Returns the array, which may have
+/* Frees the memory after the first n elements, but only if n is a multiple of SHRINK_AT. So calls
+ * take little time, even one after each removed element. Returns the array, which may have
  * moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 

@@ -85,8 +85,8 @@ static bool facts_equal(const struct facts *a, const struct facts *b)
 	       a->orientation == b->orientation && a->probed == b->probed;
 }
 
-/* Tells whether two parts are equal, apart from their containers' numbers. A changed number need
- * not be found here: the list of containers has then changed, too, so all rows are written. */
+/* Tells whether two parts are equal. Ignores the numbers of their containers: if a number has
+ * changed, the list of containers has changed, too, and all rows are written. */
 static bool parts_equal(const struct part *a, const struct part *b)
 {
 	if (!a || !b)
@@ -211,7 +211,8 @@ static uint32_t find_label(const struct catalogue *catalogue, const char *path)
 	return LABEL_NONE;
 }
 
-/* Running jobs still use the old labels, so a change is worth a warning. */
+/* Warns if the label of a class has changed, because running jobs still use the old label. Names
+ * only the first such class. */
 static void report_labels(const struct scan *scan, const struct catalogue *catalogue,
 	const char *const *old_classes, size_t n_old)
 {

@@ -16,8 +16,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Writes a complete new file, and renames it over the old one. Until then no process reads it, so
- * SQLite needs no journal, and the file is synced only at the end. */
+/* Writes a complete new file, and renames it over the old file. No process reads the new file
+ * before the rename, so SQLite needs no journal, and the file is synced only at the end. */
 
 struct writer {
 	const struct scan *scan;
@@ -29,8 +29,8 @@ struct writer {
 	size_t n_columns;
 	/* 1 + the number of the file of metadata whose columns `update` writes; 0: none yet */
 	size_t updated;
-	/* an element for each of tree->files: 1 + the number of the last file of metadata that
-	 * describes it; 0: none */
+	/* An element for each sample in tree->files: 1 + the number of the last file of metadata
+	 * that describes this sample; 0: none. */
 	uint32_t *described;
 	uint64_t unknown;
 	uint64_t repeated;

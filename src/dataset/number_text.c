@@ -12,7 +12,8 @@
 #define MOST_DECIMALS 20
 #define SURE_DIGITS 15 /* so many decimal digits survive conversion to double and back */
 #define MOST_DIGITS 17 /* different doubles have different texts of this many digits */
-/* Python and C print no exponent if LEAST_POWER <= the power of ten < MOST_POWER. */
+/* A number is printed without an exponent, as in Python, if its power of ten is at least
+ * LEAST_POWER and less than MOST_POWER. */
 #define LEAST_POWER (-4)
 #define MOST_POWER 16
 

@@ -21,9 +21,9 @@ struct container_scan;
 struct source {
 	const char *name;
 	const char *expected; /* for messages: the files that this source expects */
-	/* Finds the containers. The source of directories finds none; it sets scan->real. Errors
-	 * are not logged, except one: -EINVAL without scan->missing is a mistake that is already
-	 * logged. -EINVAL with scan->missing: this path is not a regular file. */
+	/* Finds the containers. The source of directories finds none; it sets scan->real. -EINVAL
+	 * with scan->missing: this path is not a regular file. -EINVAL without scan->missing:
+	 * another mistake, which is already logged. All other errors are not logged yet. */
 	int (*find)(struct scan *scan);
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
@@ -63,9 +63,9 @@ struct container_scan {
 	const char *path; /* absolute */
 	uint32_t number;
 	int fd;
-	struct far_window
-		*window; /* reads a remote object; NULL: the container is a file, `fd` */
-	uint8_t *buffer; /* bytes read in advance; NULL: reads are not buffered */
+	/* reads a remote object; NULL: the container is the open file `fd` */
+	struct far_window *window;
+	uint8_t *buffer;      /* bytes read in advance; NULL: reads are not buffered */
 	uint64_t buffered_at; /* offset of the buffer in the file */
 	size_t buffered;
 	struct listing *listing; /* list that gets the samples that the thread finds */
@@ -102,7 +102,7 @@ bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
 /* Makes a path from a member's name, without "." and empty components. Returns 1 if the path is
- * hidden or too long for a sample. -EINVAL, logged: it would lead out of the container. */
+ * hidden or too long for a sample. -EINVAL, logged: the path leads out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
@@ -115,13 +115,13 @@ must_check int container_end(struct container_scan *container);
 void container_issue(
 	struct container_scan *container, enum issue_kind kind, const char *name);
 
-/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: it is damaged. */
+/* Reads a member, and appends a NUL. The caller frees *ret. -EIO: the member is damaged. */
 must_check int container_load(struct container_scan *container,
 	const struct source_part *part, uint64_t bytes, char **ret);
 
 /* --- files beside samples: source_beside.c --------------------------------------------- */
 
-/* Tells whether a file with this path may lie beside a sample. The file must not be a sample. */
+/* Tells whether a file with this path, which is not a sample, may lie beside a sample. */
 bool beside_wanted(const char *path);
 /* Adds a file that may lie beside samples. facts: size, mtime and place. -ENOMEM */
 must_check int beside_add(struct beside_files *files, struct arena *arena,
@@ -186,7 +186,8 @@ struct label_group {
 	size_t first;	    /* index of the group's first sample in the listing */
 	const char *label;  /* label of the group; NULL: none yet */
 };
-/* Adds a member. A new key first ends the current group. *ret_sample: whether it is a sample. */
+/* Adds a member to the group with the member's key. If this is not the current group, ends the
+ * current group and begins another. *ret_sample: whether the member is a sample. */
 must_check int group_add(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes, bool *ret_sample);
 /* Ends the current group: gives its samples their label. */

@@ -109,7 +109,8 @@ bool beside_insert(const struct beside **list, struct beside *beside)
 	return order > 0;
 }
 
-/* Leaves out endings that the list already has. The last of several files with an ending counts. */
+/* Adds to the list the files whose stem is the first `stem` bytes of `path`. Leaves out endings
+ * that the list already has. The last of several files with the same ending counts. */
 static int add_stem(const struct beside_files *files, struct arena *arena,
 	const char *path, size_t stem, const struct beside **list)
 {

@@ -18,10 +18,10 @@ struct containers {
 	struct scan *scan;
 	const struct catalogue *catalogue;
 	struct listing *listings; /* one per thread */
-	/* index in `rows` of each container's first row; the element after the last container has
-	 * the end of its rows. NULL: all containers are listed. */
+	/* Array with an element for each container: index in `rows` of the container's first row.
+	 * One more element has the number of rows. NULL: all containers are listed. */
 	uint32_t *first;
-	sample_id *rows;
+	sample_id *rows; /* ids of the catalogue's samples, sorted by container */
 	atomic_size_t next;
 	atomic_int error;
 };
@@ -47,8 +47,8 @@ bool container_has(
 	return offset <= all && bytes <= all - offset;
 }
 
-/* Usually enough for the headers of a member and its image, or for several small members. Smaller
- * reads would save little, because the kernel reads ahead. */
+/* Size of the buffer. Usually enough for the headers of a member and its image, or for several
+ * small members. Smaller reads would save little, because the kernel reads ahead. */
 #define BUFFER_BYTES 16384
 
 static ssize_t read_file(

@@ -227,7 +227,8 @@ static int visit_file(struct walk *walk, struct tree *part, const struct dir *di
 	return add_file(walk, part, entry);
 }
 
-/* Examines an entry, or a link's target. d_type tells regular files without a system call. */
+/* Examines an entry; if it is a link, the link's target. If d_type says that the entry is a regular
+ * file, makes no system call. */
 static int look_at_entry(int fd, const struct dirent *dirent, struct entry *entry)
 {
 	const char *name = dirent->d_name;
@@ -446,7 +447,7 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	return err;
 }
 
-/* Stores a hash of the files that are no samples in scan->settings. If these files change, the
+/* Stores in scan->settings a hash of the files that are no samples. If these files change, the
  * settings change, and so the catalogue is written again. */
 static int note_others(struct scan *scan, const struct tree *tree)
 {

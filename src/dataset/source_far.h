@@ -19,7 +19,8 @@ int far_missing(
 void far_sort_containers(struct scan *scan);
 
 enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
-/* Classifies a path. NAME_ODD: hidden, or too long. NAME_LEADS_OUT: out of the dataset. */
+/* Classifies a path. NAME_ODD: hidden, or too long. NAME_LEADS_OUT: the path leads out of the
+ * dataset. */
 enum far_name far_name_of(const char *path);
 
 /* Lists the remote files in scan->listed, which the source's `find` has filled. */

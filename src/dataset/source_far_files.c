@@ -42,7 +42,7 @@ struct examination {
 	struct tree *tree;
 	const struct catalogue *catalogue;
 	struct issues *issues; /* one per thread */
-	/* The manifest is as at the last scan, so the catalogue's facts are used. */
+	/* The manifest has not changed since the last scan, so the catalogue's facts are used. */
 	bool as_it_was;
 	atomic_size_t next;
 };
@@ -64,8 +64,8 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Sets the size and mtime of the object in found->facts. Asks the server if the listing has not
- * told them. Returns false after an error. */
+/* Sets the size and mtime of the object in found->facts. If the listing has not given the mtime,
+ * gets both from the server. Returns false after an error. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

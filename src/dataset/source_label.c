@@ -260,11 +260,12 @@ static int take_csv_labels(struct scan *scan, struct listing *listings, size_t n
 
 /* --- paths and classes -------------------------------------------------------------------- */
 
-/* Class names that are numbers get leading zeros, so that their byte order is the numeric order. */
+/* Facts about labels that are numbers. Their class names get leading zeros, so that the byte order
+ * of the names is the numeric order. */
 struct numbers {
-	bool all;
-	uint32_t most;
-	int digits;
+	bool all;      /* all labels are numbers */
+	uint32_t most; /* largest number */
+	int digits;    /* digits of `most` */
 };
 
 /* Returns UINT32_MAX if the label is not a number, or too large. */

@@ -211,7 +211,7 @@ static int take_leaf(struct lmdb *lmdb, uint64_t number, unsigned level, unsigne
 
 struct place {
 	uint64_t page;
-	unsigned next, n; /* index of the next node to visit; number of nodes */
+	unsigned next, n; /* next: index of the next node to visit. n: number of nodes */
 };
 
 static int enter(struct lmdb *lmdb, uint64_t page, unsigned level, struct place *ret)

@@ -52,8 +52,8 @@ struct entry {
 	unsigned made_on; /* file system on which the zip was made, such as MADE_ON_FAT */
 };
 
-/* Reads the end record of zip64, if any, which precedes the ordinary end record. *ret_after: offset
- * of the earlier of these records; it follows the directory. */
+/* Reads the end record of zip64, which precedes the ordinary end record, if the zip has one.
+ * *ret_after: offset of the first end record, at which the directory must end. */
 static int read_end64(struct zip *zip, uint64_t end, uint64_t *ret_after)
 {
 	uint8_t locator[END64_LOCATOR_BYTES], end64[END64_BYTES];

@@ -28,15 +28,17 @@ struct space;	/* opaque: the tensors of a dataset with one preparation */
  * dataset's sampler: see `first`. */
 struct strand {
 	struct space *space;
-	/* NULL: the coordinator draws the samples, or all positions have fixed samples */
+	/* the dataset's sampler; NULL: the coordinator (src/coord) draws the samples, or all
+	 * positions have fixed samples */
 	struct sampler *sampler;
-	uint32_t number;		   /* the space's number in the sampler */
-	const roaring_bitmap_t *selection; /* ids of the job's samples */
+	uint32_t number; /* the space's number in the sampler */
+	/* the job's samples, by their ids in the sampler */
+	const roaring_bitmap_t *selection;
 	sample_id first; /* id in the stream = first + id in the sampler */
-	/* A stream for which the cache has no room still draws with other streams until it has this
-	 * many samples ahead. With the sampler dsa this is the number of positions that one open
-	 * binds. Otherwise it is 1: `isa` shares no draws, and `exchange` prefers samples that are
-	 * cached, so a later draw is a better draw. */
+	/* The number of samples ahead up to which the stream takes part in rounds of other streams,
+	 * even if the cache has no room. With the sampler dsa this is the number of positions that
+	 * one open binds. Otherwise it is 1: `isa` shares no draws, and `exchange` prefers samples
+	 * that are cached, so a later draw is a better draw. */
 	uint32_t at_once;
 	/* The most samples to draw ahead. The caller may change it before each event. */
 	uint32_t lookahead;
@@ -55,7 +57,7 @@ struct stream {
 	/* name of the training, if the job is a rank for which the coordinator draws; or NULL */
 	const char *training;
 	bool at_open; /* a sample is drawn only when its position is opened */
-	/* Three quarters of the job's tensors have at most this size. At least 1. */
+	/* A size in bytes that three quarters of the job's tensors do not exceed; at least 1. */
 	uint64_t tensor_bytes;
 	size_t n_strands;
 	struct strand *strands; /* one for each dataset */
@@ -69,8 +71,9 @@ struct stream {
 	 * samples as needed. */
 	bool leaves;
 	uint32_t ahead;	  /* number of drawn samples, not bound yet */
-	uint32_t unbound; /* positions without a bound or drawn sample */
-	/* DRAW_LOW follows when `ahead` has fallen to half of this number */
+	uint32_t unbound; /* number of positions without a bound or drawn sample */
+	/* The value of `ahead` at which the stream counts as full. DRAW_LOW follows when `ahead`
+	 * has fallen to half of this value. */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -108,17 +111,18 @@ struct ahead_cache {
 
 struct draw {
 	struct draw_streams streams; /* the oldest first */
-	struct draw_streams counted; /* do not draw, but their samples count as needed */
-	uint32_t n_streams;	     /* number of streams in `streams` */
-	uint64_t seed; /* seed of the random choice of datasets in mixtures */
+	/* streams that do not draw, but whose samples count as needed */
+	struct draw_streams counted;
+	uint32_t n_streams; /* number of streams in `streams` */
+	uint64_t seed;	    /* seed of the random choice of datasets in mixtures */
 	stream_id next_id;
 	/* effects of the last event; always has room for the effects of one event */
 	struct draw_effect *effects;
 	size_t n_effects;
-	/* of one round: a sample for each stream that takes part; room for n_streams */
-	stream_id *round_ids;
-	struct stream **round_streams;
-	sample_id *round_samples;
+	/* Three arrays, with room for n_streams, about the streams that take part in one round. */
+	stream_id *round_ids;	       /* the id of each stream */
+	struct stream **round_streams; /* the streams */
+	sample_id *round_samples;      /* the sample that each stream has drawn */
 };
 
 void draw_init(struct draw *draw);
@@ -190,7 +194,7 @@ void draw_validate(const struct draw *draw);
 /* --- feed.c: samples of a rank ------------------------------------------------------------ */
 
 /* The samples that a rank has received from the coordinator for an epoch, except those that are
- * already bound or moved to its stream. */
+ * already bound or moved to the rank's stream. */
 struct feed {
 	uint32_t epoch;
 	/* number of samples received so far, including bound and moved ones */

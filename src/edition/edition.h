@@ -53,8 +53,8 @@ struct edition {
 	bool dropped; /* (lock) no epoch has this edition any more */
 	struct part *parts;
 	size_t n_parts;
-	/* the dataset that was made from all datasets of a mixture; is.dataset points to it, too;
-	 * freed with the edition. NULL: no mixture */
+	/* the dataset that was made from all datasets of a mixture, and is freed with the edition;
+	 * `is.dataset` points to it. NULL: no mixture */
 	struct dataset *mixed;
 	struct epoch_set set; /* the fields that src/epoch sees */
 	/* hash of `content`, and of the settings that decide which sample a position has */
@@ -70,7 +70,8 @@ struct edition {
 	uint64_t typical_bytes; /* three quarters of the tensors have at most this size */
 	uint32_t *label_begin;	/* first position of each label, or NULL */
 	uint32_t *labels;	/* label of each position if fixed, or NULL */
-	float *targets;		/* the array to which is.targets points; or NULL */
+	/* numbers from the columns of the key `labels` (samples.h); or NULL */
+	float *targets;
 	const sample_id *by_position; /* sample of each position if fixed, or NULL */
 	sample_id *own_by_position;   /* by_position, if it has to be freed */
 };
@@ -80,7 +81,8 @@ struct edition {
 /* Tells whether each position has the same label in all epochs. */
 bool edition_fixes_labels(const struct edition *edition);
 uint32_t edition_label_of(const struct edition *edition, uint32_t position);
-/* Returns false if the label depends on the epoch, or if there is no such position. */
+/* Sets *ret to the position's label. Returns false if the label depends on the epoch, or if there
+ * is no such position. */
 bool edition_label(const struct edition *edition, uint32_t position, uint32_t *ret);
 
 /* --- mixture.c: editions of several datasets --- */

@@ -47,7 +47,8 @@ static inline enum epochs_kind job_kind(const struct job *job)
 		       : EPOCHS_DRAWN;
 }
 
-/* Tells whether the job serves a rank of a training on several nodes, whose leader draws for it. */
+/* Tells whether the job serves one rank of a training on several nodes. The group's leader draws
+ * the samples of such a job. */
 static inline bool job_is_fed(const struct job *job)
 {
 	return job->config.ranks > 0;

@@ -42,7 +42,8 @@ static uint32_t most_ahead(const struct job_config *config)
 int job_make_epochs(struct job *job, const struct epoch_set *first)
 {
 	const struct job_config *config = &job->config;
-	/* A tar shard's positions get their samples one by one, when they are read. */
+	/* number of positions of a file; job_binds_at_once returns 1 for a tar shard, because its
+	 * positions get their samples one by one, when they are read */
 	uint32_t file =
 		config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
 	struct epochs_config epochs = {.kind = job_kind(job),

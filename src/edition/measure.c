@@ -223,7 +223,7 @@ static int measure_decoded(
 	return 0;
 }
 
-/* Measures by shapes. -EAGAIN: each sample has to be measured. */
+/* Measures the tensors by the shapes of the samples. -EAGAIN: each sample has to be measured. */
 static int measure_shapes(struct edition *edition)
 {
 	const struct preparation *preparation = &edition->job->config.preparation;

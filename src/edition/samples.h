@@ -13,7 +13,8 @@ struct sched_edition {
 	const roaring_bitmap_t *selection; /* ids of the job's samples */
 	/* the selection without samples that are unreadable or need too much memory */
 	const roaring_bitmap_t *readable;
-	/* label l has the positions [label_begin[l], label_begin[l + 1]); NULL: another layout */
+	/* label l has the positions [label_begin[l], label_begin[l + 1]); NULL: the layout is not
+	 * classes */
 	const uint32_t *label_begin;
 	/* Version of the files' names in layout = classes. The dataset's first scan has version 0,
 	 * later scans have 1, 2, 3, 1, 2, 3 and so on, since an inode number has two bits for the

@@ -162,8 +162,8 @@ static int find_labels(struct edition *edition)
 	return 0;
 }
 
-/* Lists the samples by label in by_position. All jobs that select all samples of a dataset share
- * one list, which the dataset owns. */
+/* Makes by_position, the list of the samples sorted by label. All jobs that select all samples of a
+ * dataset share one list, which the dataset owns. */
 static int sort_by_label(struct edition *edition)
 {
 	struct dataset *dataset = edition->is.dataset;
@@ -257,8 +257,8 @@ int edition_select(struct edition *edition, config_report *report, void *context
 		err = mapping_choose(edition->job, edition->all_bytes);
 	if (err)
 		return err;
-	/* A saved order can be used only if its edition still has the same fingerprint. So all that
-	 * decides which sample a position has is part of the fingerprint. */
+	/* A saved order can be used only if its edition still has the same fingerprint. So the
+	 * fingerprint includes everything that decides which sample a position has. */
 	edition->fingerprint = rng_mix(edition->content, job_kind(edition->job));
 	if (mixed)
 		edition->fingerprint =

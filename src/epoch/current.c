@@ -106,9 +106,9 @@ static uint32_t running_epoch(
 		       : next_epoch(epochs);
 }
 
-/* Tells whether a new script continues the epoch to which the job went back. It does if no later
- * epoch has begun, and if either the script's first file or at least an eighth of the epoch's files
- * had not been read at the point to which the job went back. */
+/* Tells whether a new script continues the epoch to which the job went back. Two conditions must
+ * hold. First, no later epoch has begun. Second, either the script's first file or at least an
+ * eighth of the epoch's files had not been read at the point to which the job went back. */
 static bool goes_on(const struct epochs *epochs, const struct open_request *request)
 {
 	const struct current *current = &epochs->current;

@@ -22,7 +22,8 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 /* If a thread opens one file more often than this in a row, further opens are not
  * recorded (repeats.c). */
 #define ROW_MOST 64
-/* other_half ignores a thread whose last open is more than this many opens of the job ago */
+/* a number of opens: other_half ignores a thread that has made none of the job's last RECENT_OPENS
+ * opens */
 #define RECENT_OPENS 256
 /* epochs with fewer files than this are too small for the rules of current.c that need
  * many files */
@@ -73,10 +74,10 @@ struct script {
 	 * (misuse.c) */
 	uint32_t *seen;
 	uint32_t opens; /* number of the script's counted opens so far */
-	/* begun: number of counted opens before this epoch. The last opens of kept files belong to
-	 * this epoch: a file was opened or kept in this epoch if its mark is larger than `begun`. A
-	 * file that a late worker opens gets the mark `begun`, and so counts as opened in the
-	 * previous epoch.
+	/* begun: number of counted opens before this epoch. The last open of each kept file
+	 * counts as an open of this epoch: a file was opened or kept in this epoch if its mark
+	 * is larger than `begun`. A file that a late worker opens gets the mark `begun`, and so
+	 * counts as opened in the previous epoch.
 	 * begun_before: the value of `begun` in the previous epoch. */
 	uint32_t begun, begun_before;
 	/* number of counted opens before the run */
@@ -110,8 +111,8 @@ struct script {
 	uint32_t rows_begun;
 	/* number of the script's ranks at the script's last counted open */
 	uint32_t n_ranks;
-	/* for each file a bit for each division, set if a rank has opened the file within its part
-	 * of the pass; further bits: script_ranks.c */
+	/* parts[f]: a bit for each division, set if a rank has opened file f within the rank's part
+	 * of the pass; and further bits (script_ranks.c) */
 	uint8_t *parts;
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
@@ -128,7 +129,8 @@ struct script {
 	 * last_step: the newest distance that was not known as a step. If a worker makes this
 	 * distance again, it is a step, and becomes `step`. */
 	uint32_t step, last_step;
-	uint32_t batch; /* files in a batch, as found at the last turn; 0: not known */
+	/* number of files in a batch, as found at the last turn; 0: not known */
+	uint32_t batch;
 	/* A distance forward is odd while it is not known as a step.
 	 * odd: number of the counted open that has made the last odd distance; 0: none.
 	 * odds: number of odd distances in the epoch. */
@@ -138,7 +140,8 @@ struct script {
 	 * only labels.
 	 * labels_before: the same for the previous epoch. */
 	uint32_t labels, labels_before;
-	/* The most opens that a thread has made of a file before it opened another file. */
+	/* habit[k]: the largest number of opens of one file, as kind k, that a thread has made
+	 * before it opened another file */
 	uint32_t habit[FILE_KINDS];
 	bool labels_after;     /* a thread has opened an image, and then its label */
 	bool labels_of_images; /* a thread opens both images and their labels */
@@ -165,20 +168,23 @@ struct worker {
 	uint64_t id, used;
 	/* index of the worker's rank in current.ranks; NOBODY: this entry is not used */
 	uint32_t rank;
-	/* the worker's last file and its epoch */
+	/* file: the file that the worker opened last; NO_FILE: none.
+	 * epoch: the epoch of this open. */
 	uint32_t file, epoch;
-	/* A worker's row is a series of opens of ascending files.
+	/* A worker's row is a series of opens of ascending files that goes on in steps from
+	 * batch to batch.
 	 * began: number of the script's counted opens before the worker's present row.
 	 * last: number of the script's counted opens up to the worker's last counted open.
-	 * row_began: the value of `began` when the worker last went back: opened a file that does
-	 * not come after the worker's previous file. */
+	 * row_began: the value of `began` when the worker last went back: opened a file that
+	 * does not come after the worker's previous file. */
 	uint32_t began, last;
 	uint32_t row_began;
-	/* the first file of the worker's present series of ascending files */
+	/* the file that the worker opened when it last went back, or its first file */
 	uint32_t start;
-	/* number of files in the present batch: each is the next one after the file before it */
+	/* number of files in the worker's present batch, a series of consecutive files */
 	uint32_t batch;
-	uint32_t row[FILE_KINDS];   /* how often `file` was opened in this pass */
+	/* row[k]: how often `file` was opened as kind k in this pass */
+	uint32_t row[FILE_KINDS];
 	uint32_t stays;		    /* how often `file` was opened in a row */
 	uint32_t habit[FILE_KINDS]; /* how often the previous file was opened */
 	bool images;		    /* the worker has opened images, not only labels */
@@ -298,8 +304,9 @@ bool may_keep(const struct record *opened);
 /* Tells whether the file was opened or kept in the script's epoch. */
 bool is_opened(const struct script *script, uint32_t file);
 bool opened_since_turn(const struct script *script, uint32_t file);
-/* Tells whether the worker has only looked at a file (OPENED_LOOKED) since the script turned, and
- * no thread of the script has read the file since then. */
+/* Tells whether three conditions hold: the worker's last recorded open was a look at a file
+ * (OPENED_LOOKED); the script has not turned since this look; and no thread of the script has read
+ * this file since the script's last turn. */
 bool has_looked(const struct script *script, const struct worker *worker);
 bool is_new_image(
 	const struct script *script, const struct record *opened, uint32_t file);
@@ -322,7 +329,8 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether the open with this mark is one of the script's first opens in the epoch. */
+/* Tells whether the open with this mark is one of the script's first opens in the epoch's first run
+ * that had all files; if there is no such run, in the epoch. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 uint32_t files_of_part(
 	const struct script *script, uint32_t ranks, enum division division);

@@ -19,8 +19,8 @@
  *
  *  over       an epoch in which nothing more is bound
  *  live       an epoch whose order is in memory
- *  known      an epoch that has an order in a file, but has not begun, or not since the job went
- *             back (go_back.c)
+ *  known      an epoch that has an order in a file, and has not begun, or has not begun again since
+ *             the job went back (go_back.c)
  *  parked     a job that has read nothing for config.idle_ns: it has no streams, and only the pins
  *             of open files
  *
@@ -36,13 +36,15 @@
  *        answered or cancelled.
  *  Threads: the caller serialises the calls.
  *  Errors: a request is answered with 0 or -errno; -ENOMEM from epochs_new.
- *  Life: the RECORD effects in their order are the journal; epochs_replay of them rebuilds the
- *        state, except streams, queues and pins, which end with the process.
+ *  Life: the RECORD effects, in their order, are the journal. epochs_replay, called for each of
+ *        these records, rebuilds the state, except streams, queues and pins, which end with the
+ *        process.
  */
 
 struct epochs;
 
-/* Stands for the epoch of a file of current/, which the engine chooses (current.c). */
+/* Stands for the epoch to which a file of current/ belongs. The engine chooses this epoch
+ * (current.c). */
 #define EPOCH_CURRENT UINT32_MAX
 
 enum epochs_kind {
@@ -56,8 +58,9 @@ enum epochs_kind {
 /* The samples of some successive epochs. The caller owns the set, and never changes it. */
 struct epoch_set {
 	const roaring_bitmap_t *selection;
-	const sample_id *fixed; /* samples by position; NULL: `selection`, ascending */
-	uint32_t positions;	/* number of positions of an epoch */
+	/* the sample of each position; NULL: the samples of `selection`, in ascending order */
+	const sample_id *fixed;
+	uint32_t positions; /* number of positions of an epoch */
 	/* A number for the names of the set's files: it is equal in sets whose files have the same
 	 * names. A request has the number of the set in which the name of its file was looked
 	 * up. */
@@ -72,9 +75,11 @@ struct epochs_config {
 	enum epochs_kind kind;
 	struct epoch_set set; /* the first set; epochs_use_set adds later ones */
 	uint32_t limit;	      /* number of epochs that the job may have */
-	uint32_t lookahead;   /* samples drawn before they are bound; at least 1 */
-	uint32_t most_ahead;  /* most samples in the queue of an epoch; 0: `lookahead` */
-	uint32_t file;	      /* positions of a file; above 1 for batches and shards */
+	/* the least look-ahead that the caller uses, in samples; at least 1 */
+	uint32_t lookahead;
+	/* the largest look-ahead, and the size of an epoch's queue; 0: `lookahead` */
+	uint32_t most_ahead;
+	uint32_t file; /* number of positions of a file; above 1 for batches and shards */
 	/* the job repeats saved orders: its epochs have orders before they begin */
 	bool replays;
 	/* Other processes decide the samples, as for a rank of a group: the caller passes samples
@@ -99,8 +104,9 @@ uint32_t epochs_first_new(const struct epochs *epochs);
 struct epoch_set *epochs_drop_set(struct epochs *epochs);
 /* Returns the set of an epoch; EPOCH_CURRENT: of the epoch that a new script would read. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t epoch);
-/* Tells whether a script has opened a file of current/ in the last minute. The script may have
- * ended: another script may still open files by the names that the ended one has listed. */
+/* Tells whether a script has opened a file of current/ in the last minute. A script that has ended
+ * counts, too: another script may still open files by the names that the ended script has
+ * listed. */
 bool epochs_current_is_read(const struct epochs *epochs, uint64_t now_ns);
 /* Tells the engine that all processes of the script with this number have ended. */
 void epochs_script_ended(struct epochs *epochs, uint64_t id);
@@ -119,7 +125,7 @@ const struct epoch_set *epochs_widest_set(const struct epochs *epochs);
 struct drawn {
 	sample_id sample;
 	enum served served;
-	bool pinned; /* false: the caller had no memory to pin the sample */
+	bool pinned; /* the caller has pinned the sample; false: it had no memory for this */
 };
 
 /* The pin of a sample that is bound and not consumed. */
@@ -158,7 +164,9 @@ struct open_request {
 	 * was removed; other errors: from epochs_begun, epochs_starve or epochs_loaded */
 	int status;
 	uint32_t found_epoch; /* the epoch to which `sample` belongs */
-	sample_id sample;     /* SAMPLE_NONE: the effect is EFFECT_LOOK_UP */
+	/* the position's sample; SAMPLE_NONE: the effect is EFFECT_LOOK_UP, or `status` is an
+	 * error */
+	sample_id sample;
 	/* private to the engine */
 	TAILQ_ENTRY(open_request) link;
 	bool waits;
@@ -185,7 +193,8 @@ enum notice {
 enum effect_kind {
 	/* Make a stream of the samples of `epoch` that are not bound, and call epochs_begun. */
 	EFFECT_BEGIN,
-	/* Remove `epoch`'s stream, even if still being made, and unpin the samples of `queue`. */
+	/* Remove `epoch`'s stream, even if the stream is still being made, and unpin the samples of
+	 * `queue`. */
 	EFFECT_END,
 	/* Draw `sample` (SAMPLE_NONE: any sample) for the request that waits at `epoch` and
 	 * `position`. Then call epochs_drawn and epochs_take_drawn. */
@@ -264,11 +273,11 @@ void epochs_drawn(struct epochs *epochs, uint32_t epoch, const struct drawn *dra
  * waiting requests get this error in epochs_resume, later requests at once. */
 void epochs_starve(struct epochs *epochs, int status);
 /* Tells the engine whether another process binds a fed job's positions. If so, this engine answers
- * only opens of bound positions, and the caller reports the other bindings by epochs_had. */
+ * only opens of bound positions, and the caller reports the bindings of the other process by
+ * epochs_had. */
 void epochs_lend(struct epochs *epochs, bool lent);
-/* Used for fed jobs, which get their samples from a group. Tells the engine whether other ranks
- * wait until this job has ended its draining epoch. If so, epochs_time ends the draining epoch as
- * soon as no script reads it. */
+/* Tells the engine whether other ranks of the group wait until this fed job has ended its draining
+ * epoch. If so, epochs_time ends the draining epoch as soon as no script reads it. */
 void epochs_hurry(struct epochs *epochs, bool hurries);
 /* Binds the first queued sample for the request of EFFECT_DRAW, and answers it. */
 void epochs_take_drawn(struct epochs *epochs, struct effects *effects);
@@ -297,7 +306,8 @@ void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position
 bool epochs_given(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Ends a request that was answered with status 0 and is not for a label. read: the file was read,
- * or the sample can't be prepared, so the position is consumed; false: it can be opened again. */
+ * or the sample can't be prepared, so the position is consumed; false: the position is not
+ * consumed. */
 void epochs_released(struct epochs *epochs, uint32_t epoch, uint32_t position, bool read,
 	uint64_t now_ns, struct effects *effects);
 
@@ -314,8 +324,8 @@ void epochs_unpinned(struct epochs *epochs, struct effects *effects);
  * as soon as none of its samples is pinned. */
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
-/* Returns an epoch that the engine needs no more, or NULL. epoch_reaped_free frees it, without the
- * caller's lock, because an epoch may have megabytes. */
+/* Returns an epoch that the engine needs no more; NULL: none. The caller frees the epoch by
+ * epoch_reaped_free, without holding its lock, because an epoch may have megabytes. */
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
@@ -332,7 +342,7 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 
 /* --- after a restart ----------------------------------------------------------------- */
 
-/* Replays the next record. -EINVAL: *ret_reason says why it is impossible; -ENOMEM. */
+/* Replays the next record. -EINVAL: *ret_reason says why the record is impossible; -ENOMEM. */
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
@@ -372,8 +382,8 @@ void epochs_hold(struct epochs *epochs, struct effects *effects);
 /* Ends epochs_hold, if the job does not go back after all. */
 void epochs_unhold(struct epochs *epochs);
 
-/* Returns the number of the first live epoch after epoch `after`, or of the first one of all if
- * `after` is UINT32_MAX. Returns UINT32_MAX if there is no such epoch. */
+/* Returns the number of the first live epoch after epoch `after`; if `after` is UINT32_MAX, of the
+ * first live epoch of all. Returns UINT32_MAX if there is no such epoch. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
 /* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and takes over
@@ -387,8 +397,8 @@ must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_se
 void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch *draining,
 	struct effects *effects);
 
-/* Tells the result of EFFECT_LOAD. loaded: an epoch without reads from epochs_prepare, which the
- * engine takes over; NULL: loading has failed, and `status` is -errno. */
+/* Tells the engine the result of EFFECT_LOAD. loaded: the epoch, made by epochs_prepare with 0
+ * reads; the engine takes it over. NULL: loading has failed, and `status` is -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
 /* Finds an epoch whose EFFECT_LOAD waits for epochs_loaded. Returns false if there is none.

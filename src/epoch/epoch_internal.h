@@ -66,17 +66,17 @@ struct epoch {
 	/* hash table of the pins by position: 2^chain_bits lists */
 	LIST_HEAD(pin_chain, pin) * chains;
 	unsigned chain_bits;
-	/* the bound samples in a replay, which finds samples that are bound twice; NULL:
-	 * no replay */
+	/* the samples bound so far, by which a replay finds samples that are bound twice; NULL: no
+	 * replay */
 	roaring_bitmap_t *replayed;
-	/* made by epochs_prepare: a bit for each file, set if the file was consumed */
+	/* a bit for each file, set if all its positions were consumed; made by epochs_prepare */
 	uint8_t *files_read;
 	uint32_t n_files_read;
 };
 LIST_HEAD(epoch_list, epoch);
 
-/* An epoch that has just begun, and keeps samples of the previous epoch, `from`. When all
- * are kept, the engine records `opened`, the open that began the epoch. */
+/* An epoch that has just begun, and keeps samples of the previous epoch, `from`. When all these
+ * samples are kept, the engine records `opened`, the open that began the epoch. */
 struct adopting {
 	bool active;
 	/* index in current.scripts of the script that has begun the epoch */
@@ -86,7 +86,7 @@ struct adopting {
 	 * array.
 	 * next: how many positions of these files adopt_some has already dealt with. */
 	uint32_t *files, n_files, next;
-	uint32_t beyond; /* index of the next entry of script.beyond to record */
+	uint32_t beyond; /* index in script.beyond of the next entry to record */
 	struct record opened;
 };
 
@@ -117,9 +117,9 @@ struct epochs {
 	uint64_t drained_ns;
 	struct current current;
 	struct adopting adopting;
-	struct requests waiting; /* requests that wait for a stream */
-	/* requests that epochs_resume handles next: their stream was made, has failed
-	 * or has ended */
+	/* requests that wait, such as for a stream, an order or a fed sample */
+	struct requests waiting;
+	/* requests that epochs_resume handles next, because they need not wait any more */
 	struct requests resuming;
 	struct open_request *drawing; /* the request that gets the next drawn sample */
 	uint32_t drawing_epoch;
@@ -191,8 +191,8 @@ static inline struct epoch *find_epoch(const struct epochs *epochs, uint32_t num
 	return NULL;
 }
 
-/* Begins an epoch. drains: the previous epoch drains from now on; if not set, the
- * previous epoch must be over. -ENOMEM */
+/* Begins an epoch. drains: the previous epoch drains from now on; false: the previous epoch must be
+ * over. -ENOMEM */
 must_check int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret);
 void let_go_of_draining(struct epochs *epochs, struct effects *effects);
@@ -216,7 +216,8 @@ void restore_live(struct epochs *epochs, struct epoch *running, struct epoch *dr
 /* Returns the set of an epoch. number: must not be EPOCH_CURRENT */
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number);
 bool has_position(const struct epoch *epoch, uint32_t position);
-/* Tells whether the epoch has the request's position under the same name. */
+/* Tells whether the epoch has the request's position, and its files have the names that the request
+ * knows. */
 bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
@@ -232,8 +233,8 @@ void skip_forget(struct epochs *epochs, uint32_t before);
 
 /* Returns the sample of a position in a job of kind EPOCHS_FIXED or EPOCHS_MIRRORED. */
 sample_id fixed_sample(const struct epoch_set *set, uint32_t position);
-/* Passes the requests that wait for the epoch's stream to epochs_resume, which handles
- * them again (status 0), or answers them with an error (status -errno). */
+/* Moves the requests that wait for the epoch from `waiting` to `resuming`. epochs_resume then
+ * handles them again (status 0), or answers them with an error (status -errno). */
 void resume_waiting(struct epochs *epochs, uint32_t number, int status);
 
 /* --- epoch.c --- */
@@ -258,8 +259,8 @@ void epoch_bind(
 void epoch_mark_consumed(struct epoch *epoch, uint32_t position);
 /* Requests the order of an epoch that has begun again (EFFECT_LOAD). */
 void epoch_load(struct epoch *epoch, struct effects *effects);
-/* Makes the epoch the running one. drains: the previous epoch drains from now on; if not
- * set, the previous epoch must be over. */
+/* Makes the epoch the running one. drains: the previous epoch drains from now on; false: the
+ * previous epoch must be over. */
 void epoch_run(struct epochs *epochs, struct epoch *epoch, bool drains);
 
 /* Removes a pin from epochs->spare, and returns it, so that its memory is used again. NULL: there

@@ -279,10 +279,10 @@ static bool is_waited_for(const struct epochs *epochs, const struct epoch *epoch
 }
 
 /* Tells whether a fed job's draining epoch must end before all its samples are consumed. Two
- * conditions must hold. First, its reads have stopped: no script reads it, or none of its samples
- * was consumed for a minute. Second, its end is awaited: an open of the running epoch waits for a
- * sample; or other ranks wait (epochs_hurry), while a script reads current/ or none of its samples
- * was consumed for a minute. */
+ * conditions must hold. First, the reads of this epoch have stopped: no script reads the epoch, or
+ * the epoch pauses, that is, none of its samples was consumed for a minute. Second, somebody waits
+ * for the end of this epoch: an open of the running epoch waits for a sample; or other ranks wait
+ * (epochs_hurry), and either a script reads current/ or the draining epoch pauses. */
 static bool is_stranded(struct epochs *epochs, uint64_t now_ns)
 {
 	const struct epoch *draining = epochs->draining;

@@ -11,12 +11,12 @@
  * A position holds its sample for ever, so going back only undoes reads, and the choice of the
  * running epoch:
  *
- *    epoch        2            3               4          5
- *    before     saved       drains           runs
- *    restored   saved   runs, as it was     known              later reads of 3 and all
- *                                                              reads of 4 are forgotten
+ *    epoch                    2            3             4
+ *    before going back      saved        drains         runs
+ *    after going back       saved         runs         known
  *
- * When a known epoch begins, its order is loaded: its positions hold the same samples as before.
+ * Here epoch 3 has only those reads that it had at the earlier point, and epoch 4 has none. When a
+ * known epoch begins, its order is loaded: its positions hold the same samples as before.
  */
 
 static struct epochs_order_file *find_known(const struct epochs *epochs, uint32_t number)
@@ -40,8 +40,9 @@ void known_remove(struct epochs *epochs, uint32_t number)
 		*known = epochs->known[--epochs->n_known];
 }
 
-/* Tells whether an epoch with an order in a file has begun: it is in memory, or comes before the
- * running epoch. If this epoch has ended, too, notes that its order is saved. */
+/* Tells whether an epoch with an order in a file has begun: the epoch is in memory, or comes before
+ * the running epoch. If no epoch runs, the epoch has begun unless the job repeats saved orders. If
+ * the epoch has begun and ended, notes that its order is saved. */
 static bool has_begun(struct epochs *epochs, uint32_t number)
 {
 	struct epoch *epoch = find_epoch(epochs, number);

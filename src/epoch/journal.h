@@ -23,8 +23,8 @@
  *  Owns: the files and buffers of the journal.
  *  Threads: one thread at a time may call journal_append, under the caller's lock; any thread may
  *        call the other functions.
- *  Locks: journal_append takes none. The other functions take the journal's lock, under which no
- *        thread writes files; it may be taken under the scheduler's.
+ *  Locks: journal_append takes none. The other functions take the journal's lock. No thread writes
+ *        files under this lock, so it may be taken under the scheduler's lock.
  *  Errors: 0 or -errno, logged where the detail is known. A full file system loses nothing: records
  *        stay in memory and are written when there is room.
  *  Life: a record survives the end of the process when it is flushed, a power failure when it is
@@ -96,10 +96,10 @@ must_check int journal_reserve(struct journal *journal);
 void journal_use(struct journal *journal, const struct order_set *set);
 
 /* Appends a record in memory, without a system call, in some tens of ns. A BEGUN begins a segment;
- * its epoch must be later than all that have begun. A RESTORED with drains = false begins a segment
- * of any epoch, after the caller has written the files of journal_next_order and called
- * journal_reserve. If there is no memory, logs this, and omits records of positions until the next
- * BEGUN can be appended, so that a replay stays possible. */
+ * the epoch of the BEGUN must be later than all epochs that have begun. A RESTORED with drains =
+ * false begins a segment of any epoch, after the caller has written the files of journal_next_order
+ * and called journal_reserve. If there is no memory, logs this, and omits records of positions
+ * until the next BEGUN can be appended, so that a replay stays possible. */
 void journal_append(struct journal *journal, const struct record *record);
 
 /* Passes all appended records to the kernel. If the disk has no room, they stay in memory until a
@@ -113,8 +113,8 @@ void journal_flush(struct journal *journal);
 must_check int journal_sync(struct journal *journal);
 
 /* Compacts the last segment if it has far more records than positions, because scripts keep opening
- * files of current/ in one epoch: only each script's last opens stay, and a replay gives the same
- * epochs and these opens. Takes long: one thread at a time may call this, while others call
+ * files of current/ in one epoch. Only each script's last opens stay. A replay gives the same
+ * epochs, with these opens. Takes long: one thread at a time may call this, while others call
  * journal_flush. A failure is logged, and harmless. */
 void journal_compact(struct journal *journal);
 

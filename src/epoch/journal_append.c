@@ -52,9 +52,9 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* Returns false if memory is short. Only the appending thread changes `appended`, after the bytes
- * are in the buffer, so a thread that has read `appended` finds these bytes in the buffer or the
- * file. */
+/* Appends the bytes to the buffer, and then adds their number to `appended`. So a thread that has
+ * read `appended` finds all bytes that it counts in the buffer or the file. Only the appending
+ * thread changes `appended`. Returns false if memory is short. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);

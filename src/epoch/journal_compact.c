@@ -24,9 +24,9 @@
  *  journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | later |
  *
  * The later records, written since the compaction began, are copied unchanged while no thread
- * writes. The checksum of the first later record continues that of the record before it in
- * journal-0003. In journal-0003.new the SEAM is before it instead. The value of the SEAM is chosen
- * so that these two records have the same checksum.
+ * writes. In journal-0003 the first later record follows a record R, and its checksum continues the
+ * checksum of R. In journal-0003.new the first later record follows the SEAM. The value of the SEAM
+ * is chosen so that the SEAM has the same checksum as R.
  *
  * When journal-0003.new is completely on the disk, it is renamed to journal-0003. If the process
  * ends before, an incomplete journal-0003.new is left, which is never read.
@@ -58,9 +58,8 @@ struct compaction {
 	struct journal *journal;
 	uint32_t number; /* number of the segment */
 	int from, to;
-	uint64_t end; /* offset in `from`: later records are copied unchanged */
-	uint64_t
-		kept; /* the compacted journal keeps this number of last opens of each script */
+	uint64_t end;  /* offset in `from`: later records are copied unchanged */
+	uint64_t kept; /* number of last opens of each script that stay */
 	struct disk_head head;
 	struct journal_path beside;
 

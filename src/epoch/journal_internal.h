@@ -28,7 +28,8 @@ struct disk_head {
 	uint32_t positions;
 	uint32_t samples;
 	uint64_t fingerprint;
-	/* time in ns since 1970: equal records in different files have different checksums */
+	/* time when the segment began, in ns since 1970; it gives equal records in different files
+	 * different checksums */
 	uint64_t begun_ns;
 	uint32_t epoch;	 /* number of the segment */
 	uint32_t before; /* number of the previous segment */
@@ -127,7 +128,8 @@ must_check int journal_read_heads(const char *directory,
 	const struct journal_identity *identity, const uint32_t *segments, size_t n,
 	enum journal_found *ret_found, bool *ret_torn);
 
-/* *ret: the end of the newest segment. *ret_found is JOURNAL_NEW also if no record is readable. */
+/* Replays all segments. *ret: the end of the newest segment. *ret_found is JOURNAL_NEW if there is
+ * no segment, or no record is readable. */
 must_check int journal_replay(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal_end *ret);
@@ -135,7 +137,7 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Cuts the segment's file off at the offset, and appends the bytes that are cut off to
+/* Cuts the segment's file off at the offset. The removed bytes are appended to
  * journal-NNNN.damaged. If no record is left, removes the segment's file. */
 must_check int journal_cut(const char *directory, uint32_t epoch, uint64_t offset);
 
@@ -176,7 +178,8 @@ uint32_t reader_give_number(struct reader_numbers *readers, const struct reader 
 struct loss {
 	bool now;   /* records are being omitted, until a BEGUN can be appended */
 	bool begun; /* an epoch has begun since the loss; its BEGUN was omitted, too */
-	/* the journal has the BEGUNs of epochs before this one, and of no later ones */
+	/* the journal has the BEGUNs of epochs before this one, but not of this one or later
+	 * ones */
 	uint32_t known_below;
 	/* all records of this and later epochs are in the journal; 0: none was lost */
 	uint32_t whole_from;
@@ -216,14 +219,15 @@ struct journal {
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */
-	/* a segment of this size in bytes, plus LONG_POSITION for each position, is compacted */
+	/* the least size in bytes of a segment to compact is this number, plus LONG_POSITION for
+	 * each position */
 	uint64_t long_from;
 	/* (lock) size of the last segment when it was compacted; 0: never */
 	uint64_t compacted;
 	bool abandoned;	   /* (lock) no thread writes any more */
-	int write_error;   /* (lock) of the last attempt to write; 0: it succeeded */
-	int sync_error;	   /* (lock) of a sync since the segment began; 0: none */
-	uint64_t retry_ns; /* (lock) no thread writes before; 0: any time */
+	int write_error;   /* (lock) -errno of the last attempt to write; 0: success */
+	int sync_error;	   /* (lock) -errno of a sync since the segment began; 0: none */
+	uint64_t retry_ns; /* (lock) time before which no thread writes; 0: none */
 
 	/* used only by the thread that writes (`busy`). Other threads may read `fd` and `file`
 	 * under the lock, because the writing thread changes `fd` and `file` only under the

@@ -28,7 +28,7 @@ struct reading {
 	uint32_t positions; /* number of positions of the largest epoch */
 	journal_replayed *replayed;
 	void *context;
-	/* records of earlier epochs are not replayed; UINT32_MAX: no segment has been read yet */
+	/* the first epoch whose records are replayed; UINT32_MAX: no segment has been read yet */
 	uint32_t oldest;
 
 	struct journal_path path;
@@ -40,7 +40,7 @@ struct reading {
 	uint32_t checksum; /* checksum of the last record */
 
 	struct numbered *readers; /* ordered by number */
-	struct reader next;	  /* collected from the next reader's READER records */
+	struct reader next;	  /* the reader whose READER records are being read */
 	uint32_t n_readers;
 	uint32_t numbers; /* numbers that the segment has given to readers so far */
 	size_t readers_capacity;
@@ -236,7 +236,8 @@ static int replay_record(struct reading *reading, const struct disk_record *disk
 	return err;
 }
 
-/* Ends at the first record that is incomplete or has a wrong checksum. */
+/* Replays the records of a segment up to the first record that is incomplete or has a wrong
+ * checksum. */
 static int replay_records(struct reading *reading, int fd)
 {
 	const size_t unit = sizeof(struct disk_record);

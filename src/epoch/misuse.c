@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Finds scripts that probably do not get the samples which they intend from current/, although each
+/* Finds scripts that probably do not get from current/ the samples that they intend, although each
  * open follows the rules. When a script has opened all files, the order of these opens in this
  * epoch and in the previous one tells whether the script splits the files into parts. If there are
  * more than LOOKED_AT files, only every k-th file is compared (step_of). */

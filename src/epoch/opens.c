@@ -123,7 +123,8 @@ static void take_unbound(struct epochs *epochs, struct open_request *request,
 		draw(epochs, request, epoch, effects);
 }
 
-/* Chooses the epoch of a file of current/, and again if this epoch ends while the request waits. */
+/* Chooses the epoch of a file of current/. If this epoch ends while the request waits, chooses
+ * again. */
 static int choose_epoch(
 	struct epochs *epochs, struct open_request *request, struct effects *effects)
 {

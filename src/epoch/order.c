@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Files of orders have two checksums. The head's checksum is checked whenever a file is listed or
- * read. The checksum of the bindings is checked when a whole order is loaded; and in small files
- * also when order_bindings reads the first bindings. */
+/* Files of orders have two checksums. The head's checksum is checked by all functions that read a
+ * file, except order_look_up. The checksum of the data after the head is checked when a whole order
+ * is loaded; and in small files also when order_bindings reads the first bindings. */
 
 #define PREFIX "epoch-"
 #define SUFFIX ".order"
@@ -105,7 +105,8 @@ int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 	return err;
 }
 
-/* Scripts mostly open positions in order, so one read also gets the next positions. */
+/* The words of n successive positions from `first` on, as one read of the file got them. Scripts
+ * mostly open positions in order, so the next bindings probably need the other words. */
 struct neighbours {
 	uint32_t words[NEIGHBOURS];
 	uint32_t first, n;

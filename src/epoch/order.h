@@ -82,7 +82,8 @@ static inline struct binding order_binding(const struct order *order, uint32_t k
 must_check int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 
-/* *ret: SAMPLE_NONE if the position was never bound. -ENOENT: the epoch has no order file. */
+/* Reads the sample of a position. *ret: SAMPLE_NONE if the position was never bound. -ENOENT: the
+ * epoch has no order file. */
 must_check int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret);
 

@@ -26,7 +26,10 @@
 
 struct passes {
 	const roaring_bitmap_t *all;
-	uint32_t n_all, n; /* number of all samples, and of those of an epoch */
+	/* n_all: number of all samples.
+	 * n: number of samples of an epoch or, if this is more than half of all, number of samples
+	 * that an epoch lacks. */
+	uint32_t n_all, n;
 	uint64_t seed;
 };
 

@@ -22,6 +22,7 @@
  *  Errors: -ENOMEM.
  */
 
-/* 1 <= n <= |all|. The caller frees *ret. Takes as long as two or three shuffles of all samples. */
+/* Returns in *ret the n samples of an epoch; 1 <= n <= |all|. The caller frees *ret. Takes as long
+ * as two or three shuffles of all samples. */
 must_check int passes_of_epoch(const roaring_bitmap_t *all, uint32_t n, uint64_t seed,
 	uint32_t epoch, roaring_bitmap_t **ret);

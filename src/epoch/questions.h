@@ -22,9 +22,9 @@ void epochs_status(const struct epochs *epochs, struct epochs_status *ret);
 enum epoch_state { EPOCH_UNKNOWN, EPOCH_LIVE, EPOCH_SAVED, EPOCH_OVER };
 enum epoch_state epochs_state(const struct epochs *epochs, uint32_t epoch);
 
-/* Returns the sample of a position, which need not be bound if positions decide their samples.
- * Otherwise returns SAMPLE_NONE if the position is unbound, or the epoch not in memory.
- * EPOCH_CURRENT stands for the epoch that epochs_current returns. */
+/* Returns the sample of a position. If positions decide their samples, the position need not be
+ * bound; in other jobs, returns SAMPLE_NONE if the position is unbound, or the epoch is not in
+ * memory. EPOCH_CURRENT stands for the epoch that epochs_current returns. */
 sample_id epochs_bound(const struct epochs *epochs, uint32_t epoch, uint32_t position);
 /* Returns the positions that the epoch leaves out, valid until the next event; NULL: none. */
 const roaring_bitmap_t *epochs_skipped(const struct epochs *epochs, uint32_t epoch);

@@ -35,7 +35,8 @@ enum record_kind {
 	RECORD_KINDS
 };
 
-/* The way a sample was served. SKIPPED: the epoch leaves the sample out. */
+/* The state of a sample's tensor when the sample was drawn. HIT: in the cache. SHARED: on its way
+ * there. DECODED: neither, so it had to be prepared. SKIPPED: the epoch leaves the sample out. */
 enum served { SERVED_DECODED, SERVED_HIT, SERVED_SHARED, SERVED_SKIPPED };
 
 /* The thread that opens a file. The caller uses no number twice; 0: not known. */

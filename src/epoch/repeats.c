@@ -5,12 +5,14 @@
 
 /* Finds opens that need not be recorded: if a thread opens one file of current/ more than ROW_MOST
  * times in a row, further opens are recorded neither in memory nor in the journal. But an open is
- * recorded after NOTED_BETWEEN opens of other threads, or the script would seem to have stopped. */
+ * recorded again once other threads have made NOTED_BETWEEN opens: otherwise the script would seem
+ * to have stopped. */
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look at a file need not be recorded: the script has opened the file since it
- * turned, or the worker has looked at it just before. */
+/* Tells whether a look at a file need not be recorded: the file belongs to another epoch than the
+ * script's, the script has opened the file since the script turned, or the worker's last look was
+ * at this file. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

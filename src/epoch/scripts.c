@@ -8,11 +8,12 @@
 
 /* Notes the opens of the scripts that read current/. Only records of opens change these notes, so a
  * replay of the records rebuilds them. If there are too many scripts, the engine forgets one that
- * has opened few files, or no file for long; it is a new script if it opens a file again. */
+ * has opened few files, or no file for long. If a forgotten script opens a file again, it counts as
+ * a new script. */
 
-/* The engine forgets the script whose last open is the oldest. But in this comparison the last open
- * of a script counts as later by this many opens of the job for each file that the script has
- * opened. */
+/* A number of opens of the job. If there are too many scripts, the engine forgets the script whose
+ * last open is the oldest. In this comparison, the last open of a script counts as later by this
+ * number for each file that the script has opened. */
 #define OPENED_LONGER 4
 
 void current_destroy(struct epochs *epochs)
@@ -193,7 +194,8 @@ static int note_turn(struct epochs *epochs, const struct rank *rank,
 {
 	uint32_t place = rank->script;
 	struct script *script = &epochs->current.scripts[place];
-	/* all files that mark_kept or mark_before has marked count as opened by a new script */
+	/* in a new script all marks, made by mark_kept or mark_before, count as opens of this
+	 * epoch */
 	bool is_new = script->used == 0;
 	uint32_t since = is_new			? 0
 			 : file < script->files ? current_since(epochs, worker, opened)
@@ -469,9 +471,9 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	/* An open that began the epoch is counted even if its thread opens only labels: a replay
 	 * that begins with this epoch does not know that the thread opens only labels. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
-	/* The image's file already counts as opened: a thread that opens only labels has opened the
-	 * label several files before. So labels_first ends, and opens by threads that open only
-	 * labels are no longer counted. */
+	/* The image's file already counts as opened, because a thread that opens only labels is
+	 * several files ahead. So labels_first ends, and opens by threads that open only labels are
+	 * no longer counted. */
 	bool ahead = opened->how == OPENED_GIVEN && !opened->label &&
 		     file < script->files && is_opened(script, file);
 	/* The thread opens the label's image after the label. If the open of the label was not

@@ -9,7 +9,9 @@
  *
  *    epoch   0     1     2     3     4     5
  *    set     A     A     A     B     B     C
- *                       runs   ^ first of B; known, since the job went back
+ *                       runs  known known
+ *
+ * Here the job has gone back from epoch 4 to epoch 2. Epochs 3 and 4 have orders in files.
  */
 
 const struct epoch_set *set_of(const struct epochs *epochs, uint32_t number)

@@ -33,7 +33,8 @@ must_check int credentials_copy(
 struct profile {
 	char *key_id, *secret, *token;
 	char *process;
-	/* web identity: ARN of the role, name of the session, path of the token's file */
+	/* A web identity. role: ARN of the role. session: name of the session. identity: path of
+	 * the token's file. */
 	char *role, *session, *identity;
 	char *other_role, *sso; /* not supported: these cause an error */
 	char *region, *endpoint, *addressing;

@@ -84,7 +84,8 @@ static void move(char **from, char **to)
 	*from = NULL;
 }
 
-/* Fills in missing fields. The key, its secret and its token always come from the same file. */
+/* Moves to `profile` the fields that it lacks. The key, its secret and its token always come from
+ * the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
 	if (!profile->key_id && !profile->secret) {

@@ -99,7 +99,8 @@ static bool is_near(const char *url)
 	return false;
 }
 
-/* The caller frees the line; NULL: the file can't be read. */
+/* Returns the first line of the file. The caller frees it; NULL: the file is empty, or can't
+ * be read. */
 static char *first_line(const char *path)
 {
 	char *line = NULL;

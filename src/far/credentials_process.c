@@ -49,7 +49,8 @@ static int spawn(char *command, int out, pid_t *ret)
 	return -err;
 }
 
-/* Reads the command's output. Returns false after TIMEOUT_NS, or if it is too long. */
+/* Reads the command's output. Returns false after TIMEOUT_NS, after far_stop, or if the output is
+ * too long. */
 static bool read_all(int fd, char *text)
 {
 	uint64_t until_ns = clock_now_ns() + TIMEOUT_NS;

@@ -216,8 +216,8 @@ static int read_once(const struct far_object *object, uint64_t offset, uint64_t 
 	return err;
 }
 
-/* Reads an object of the source that could be read earlier. If this succeeds, the server refuses
- * only single objects. */
+/* Tells whether the server refuses only single objects: reads a byte of an object that belongs to
+ * the same source, and that could be read earlier. */
 static bool others_are_allowed(const struct place *place, struct health *health)
 {
 	uint8_t byte[1];

@@ -20,7 +20,8 @@
  *           -ESTALE: the object has another version now. -ENOENT: it is gone. -EACCES: access is
  *           denied. -ENOTSUP: this build can't read such URLs. far_error tells whether and when the
  *           next try may succeed. A refusal of credentials (401, 403, an expired token) concerns
- *           the whole source: it is transient, and is logged when it begins and when it ends.
+ *           the whole source, a set of objects (far_internal.h). The refusal is transient, and is
+ *           logged when it begins and when it ends.
  *   Fault: far.read.
  */
 
@@ -33,7 +34,8 @@ struct far_object {
 	const char *url;
 	size_t plain;
 	uint64_t bytes; /* size of the whole object */
-	/* The version as an mtime: seconds of Last-Modified; as nanoseconds a hash of the ETag. */
+	/* The object's version in the form of an mtime. Its seconds are those of Last-Modified, its
+	 * nanoseconds are a hash of the ETag. */
 	int64_t mtime_ns;
 };
 

@@ -82,7 +82,8 @@ void print_cloud(FILE *out, const struct place *place, const char *url)
 		print_bucket(out, place, url + 5, bucket_bytes(url));
 }
 
-/* Reads the first line of `file`, which must be private; NULL: reads the environment variable. */
+/* Reads a token from the first line of `file`, which must be private. If `file` is NULL, reads the
+ * environment variable. */
 static int read_token(
 	const char *file, const char *from_variable, char **ret, struct far_error *error)
 {

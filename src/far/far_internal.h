@@ -26,7 +26,7 @@ struct place {
 	unsigned timeout_s;
 	char *endpoint;		 /* no slash at its end; NULL: the cloud's own server */
 	char *region;		 /* NULL: the place is neither s3 nor Google */
-	struct learned *learned; /* NULL: the place is not s3 */
+	struct learned *learned; /* facts from servers; NULL: the place is not s3 */
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	/* finds each request's key or token; NULL: only `query` and `bearer` are used */
@@ -88,7 +88,8 @@ void answer_line(struct answer *answer, const char *line, size_t bytes);
 /* Returns the version of an object, as in far_object.mtime_ns. etag: "": the answer has none;
  * quotes around the text are ignored. modified: seconds since 1970; INT64_MIN: not known. */
 int64_t answer_version(const char *etag, int64_t modified);
-/* Reads a time of s3 (ISO 8601) or Azure (as in HTTP). Seconds since 1970; INT64_MIN: malformed. */
+/* Parses a time of s3 (ISO 8601) or Azure (as in HTTP). Returns the seconds since 1970; INT64_MIN:
+ * the text is malformed. */
 int64_t answer_listed_time(const char *text);
 /* Tells whether two mtime_ns mean different versions. Returns false if `expected` is
  * FAR_ANY_VERSION. */
@@ -151,8 +152,8 @@ char *health_known(struct health *health);
 /* Stores that the source refuses all reads. Logs the message when the refusal begins. */
 void health_denied(struct health *health, const char *message);
 
-/* Copies the text of the element <name>, up to the next < in `text`. "": the element is missing, or
- * not printable ASCII. */
+/* Copies from `text` to `ret` what lies between <name> and the next <. "": the element is missing,
+ * or not printable ASCII. */
 void find_element(const char *text, const char *name, char *ret, size_t size);
 
 /* Sets the message, and returns err. */

@@ -195,8 +195,8 @@ bool place_learns(const struct place *place, const char *region)
 	return true;
 }
 
-/* Keeps a bucket with dots in the path if FAR_NAMES_AUTO: a certificate for *.HOST is not valid for
- * NAME.WITH.DOTS.HOST. */
+/* Tells whether the host of a URL contains the bucket's name. With FAR_NAMES_AUTO, this is never so
+ * for a name that contains dots: a certificate for *.HOST is not valid for NAME.WITH.DOTS.HOST. */
 static bool has_host(const struct place *place, const char *bucket, size_t bytes)
 {
 	if (place->bucket_names != FAR_NAMES_AUTO)

@@ -26,6 +26,6 @@ unsigned beside_count(const struct job_config *config);
 const char *beside_ending(const struct job_config *config, unsigned i);
 bool beside_number(const struct job_config *config, const char *ending, unsigned *ret);
 
-/* Prints the sample's file with ending number i; nothing if there is none. */
+/* Prints the sample's file with ending number i, or nothing if the sample has no such file. */
 must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);

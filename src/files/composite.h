@@ -10,8 +10,8 @@
 /*
  * Composites: files that hold several positions of an epoch (tar, a batch, a batch's labels).
  *
- *   0        head         head + stride       head + n * stride        bytes
- *   |-- head --|-- record 0 --|-- record 1 --| ... |-- zeros --|
+ *   0          head           head + stride        head + n * stride   bytes
+ *   |-- head --|-- record 0 --|-- record 1 --| ... |------ zeros ------|
  *
  * A record holds the bytes of one position, in segments. Their offsets are known before a sample is
  * chosen for the position, so a read finds the positions that it needs in constant time.

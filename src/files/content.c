@@ -14,9 +14,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Checks the length of a content. Readers were told `size` as the file's st_size. A padded content may
- * be shorter, because zeros follow it. Returns -EIO if the length is wrong, because readers would
- * get wrong data, or only a part. */
+/* Checks the length of a content. Readers were told `size` as the file's st_size. A padded content
+ * may be shorter, because zeros follow it. Returns -EIO if the length is wrong, because readers
+ * would get wrong data, or only a part. */
 static int check_bytes(const struct job_config *config, const struct sched_handle *handle,
 	uint64_t bytes, uint64_t size)
 {
@@ -132,7 +132,7 @@ static int make_single(const struct files_context *context, struct sched_job *jo
 		   : check_bytes(config, handle, ret->first.format.bytes, ret->size);
 }
 
-/* --- pairs: the augmentation decides the same for both images of a position -------- */
+/* --- pairs: both images of a position get the same random augmentation ------------- */
 
 static struct look look_of_second(const struct job_config *second, bool joined)
 {

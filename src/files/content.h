@@ -32,7 +32,8 @@ struct content_made {
 struct content {
 	struct content_made first;
 	struct content_made second; /* second file of a pair, if the content has both */
-	uint64_t second_at;	    /* offset of the second file or its header; 0: none */
+	/* offset of the second file, in a tar of its header; 0: no second file */
+	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;
 	struct tensor views[2]; /* the files of a pair, as views of the handle's tensor */
@@ -46,7 +47,7 @@ struct content_place {
 	uint32_t epoch, position;
 	enum sample_format format;
 	uint64_t size;
-	bool second; /* makes only the second file of a pair */
+	bool second; /* the file is the second file of a pair */
 	/* The members from here on are for both files of a pair in a tar. */
 	uint64_t first_size;   /* 0: not a pair in a tar */
 	uint64_t second_at;    /* offset of the second file's header */

@@ -23,7 +23,7 @@
 
 #define CONTENT_ZEROS ((size_t)64 * 1024)      /* bytes of a block of zeros */
 #define CONTENT_MAX_READ ((size_t)1024 * 1024) /* bytes of the largest read */
-/* number of entries that is enough for any read */
+/* entries of an iovec array that is long enough for any read */
 #define CONTENT_IOV (CONTENT_MAX_READ / CONTENT_ZEROS + 7)
 
 struct content_parts {
@@ -41,6 +41,7 @@ struct content_parts {
 	uint64_t second_body_bytes;
 };
 
-/* Returns the number of iovec entries. *ret_bytes is at most CONTENT_MAX_READ. */
+/* Fills `iov` with the parts of the file from `offset` on. Returns the number of entries in `iov`.
+ * *ret_bytes: length of these parts, at most CONTENT_MAX_READ. */
 int content_cut(const struct content_parts *parts, uint64_t offset, size_t length,
 	struct iovec iov[CONTENT_IOV], size_t *ret_bytes);

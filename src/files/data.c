@@ -103,8 +103,9 @@ static bool has_entry(const struct data_entry *entries, size_t n, const char *na
 	return false;
 }
 
-/* Lists the entries of the directory. If several jobs have an entry of the same name, lists the entry
- * of the job with the smallest id. The caller frees *ret, also after an error, when *ret_n is 0. */
+/* Lists the entries of the directory. If several jobs have an entry of the same name, lists the
+ * entry of the job with the smallest id. After an error *ret_n is 0. The caller frees *ret, also
+ * after an error. */
 static int collect(const struct files_context *context, struct inode directory,
 	struct data_entry **ret, size_t *ret_n)
 {

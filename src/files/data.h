@@ -16,7 +16,7 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* in the listing of its directory; never changes */
+	uint64_t number; /* number in its directory's listing; never changes */
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,

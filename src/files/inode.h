@@ -37,8 +37,8 @@ enum inode_kind {
 	INODE_EPOCH, /* directory; current/ if the epoch is INODE_CURRENT */
 	INODE_SAMPLE,
 	INODE_LABEL, /* .cls */
-	/* A directory in an epoch's directory. position: the shard in layout flat, the
-	 * label in classes, the dataset's directory in mirror. */
+	/* A directory in an epoch's directory. position: in layout flat the number of the shard, in
+	 * classes the label, in mirror the number of the dataset's directory. */
 	INODE_SHARD,
 	INODE_JSON,
 	/* the position of the next three kinds is the number of the file in the epoch */
@@ -70,7 +70,8 @@ struct inode {
 	enum inode_kind kind;
 	uint32_t job; /* id of the job, or index of the dataset */
 	uint32_t epoch;
-	/* version of the names; a rescan may give a name to another file (layout_classes.c) */
+	/* version of the names: after a rescan a name may stand for another file
+	 * (layout_classes.c) */
 	uint32_t names;
 	uint32_t position;
 };

@@ -7,8 +7,8 @@
 
 struct sched_job;
 
-/* A label file holds the label in ASCII, then newlines up to the length of all label files of the
- * dataset: the number of digits of the largest label, plus one. Threads: any. */
+/* A label file holds the label in ASCII, and then newlines. All label files of a dataset have the
+ * same length: the number of digits of the largest label, plus one. Threads: any. */
 
 #define LABEL_BYTES 16 /* enough for any label file */
 

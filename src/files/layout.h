@@ -21,7 +21,8 @@ struct layout_entry {
 };
 
 struct layout {
-	/* Returns a number greater than those of all entries. An entry's number never changes. */
+	/* Returns a number that is greater than the numbers of all entries. An entry's number never
+	 * changes. */
 	uint64_t (*entries)(struct sched_job *job, struct inode directory);
 	/* Returns false if no entry has this number. */
 	bool (*entry)(struct sched_job *job, struct inode directory, uint64_t number,

@@ -154,7 +154,8 @@ static bool exists(struct sched_job *job, struct inode inode)
 	       inode.position < layout_files(job, edition);
 }
 
-/* Returns the shape that all samples have, because jobs with other samples are refused. */
+/* Returns the shape of the samples. All samples have the same shape, because jobs with samples of
+ * several shapes are refused. */
 static struct tensor_shape shape_of(
 	const struct job_config *config, const struct sched_edition *edition)
 {

@@ -13,7 +13,8 @@ struct sched_job;
  * width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their labels, as int64 of shape
  * (N,), or as float32 of shape (N, columns). Threads: any. */
 
-/* Bytes before the samples: these begin at a page of a mapped file, as drivers need for DMA. */
+/* Bytes before the samples. The samples begin at a page of a mapped file, as drivers need for
+ * DMA. */
 #define BATCH_HEAD 4096
 
 struct composite batch_composite(

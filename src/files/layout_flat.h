@@ -27,9 +27,10 @@ void flat_print(
 bool flat_parse(const char *name, const struct job_config *config, uint32_t n_positions,
 	struct flat_name *ret);
 
-/* Prints at least `digits` digits. Returns the length, at most FLAT_DIGITS. */
-#define FLAT_DIGITS 10
+#define FLAT_DIGITS 10 /* most digits of a number */
+/* Prints the number with at least `digits` digits. Returns the number of printed digits. */
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
-/* Reads a number that flat_print_number has printed. Returns its length; 0: none below `bound`. */
+/* Reads a number that flat_print_number has printed. Returns the number of its digits; 0: the text
+ * does not begin with such a number, or the number is not below `bound`. */
 size_t flat_parse_number(
 	const char *text, unsigned digits, uint32_t bound, uint32_t *ret);

@@ -36,8 +36,9 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether the name stays: it already ends with the extension, and no other sample gets this
- * name when the extension is appended. */
+/* Tells whether a sample keeps its name in the mount, because the name already ends with the
+ * extension. The sample does not keep its name if another sample gets this name when the extension
+ * is appended. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {
@@ -172,8 +173,8 @@ static const char *extension_of(
 		       : shown_extension(config->format, config->extension);
 }
 
-/* Returns the number of the sample that the mount shows by this name. Only samples whose own file
- * has the given ending are tried. UINT32_MAX: none. */
+/* Finds a sample by its name in the mount, if the configuration gives the sample's file this
+ * `extension`. Returns the number of the source file; UINT32_MAX: there is none. */
 static uint32_t find_with(struct sched_job *job, const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *extension, const char *name)
 {

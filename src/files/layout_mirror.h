@@ -38,7 +38,7 @@ struct mirror_other {
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
-/* Finds the file of the dataset that the inode shows, which is no sample. The caller calls
+/* Finds the file of the dataset that the inode, of kind INODE_OTHER, shows. The caller calls
  * mirror_other_free. -ENOENT, -ENOMEM. */
 must_check int mirror_other(
 	struct sched_job *job, struct inode inode, struct mirror_other *ret);

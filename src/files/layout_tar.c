@@ -17,10 +17,11 @@
 #define RECORD 10240 /* bytes; a tar's size is a multiple of this, as with GNU tar */
 #define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
-/* A member is a file in the tar. Each kind of member has the same offset in all records, because it
- * takes the same number of bytes in all records. For a text beside a sample, this number is enough
- * for the largest text. The header of the text is made when the position's sample is known. An
- * extended header (pax), which readers of tar files skip, fills the room that the text leaves. */
+/* A member is a file in the tar. A member of one kind takes the same number of bytes in all
+ * records, so its offset in each record is the same. The bytes for a text beside a sample are
+ * enough for the largest text. The header of the text is made when the position's sample is known.
+ * An extended header (pax), which readers of tar files skip, fills the room that the text
+ * leaves. */
 
 enum member { MEMBER_LABEL, MEMBER_JSON, MEMBER_BESIDE, MEMBER_SAMPLE, MEMBERS };
 

@@ -18,9 +18,10 @@
 struct shared {
 	struct made_text *text; /* (lock) NULL: none yet */
 	unsigned makers;	/* (lock) threads that print this text */
-	/* (lock) A point in time. A printing first sets paid_ns to the present time if paid_ns has
-	 * passed. Then the printing adds ONE_IN times the CPU time that it took. If paid_ns is more
-	 * than BURST_NS in the future, printing has taken too much CPU time. */
+	/* (lock) Time until which printing has to rest, so that it takes 1 / ONE_IN of a CPU's time
+	 * on average. A printing adds ONE_IN times its CPU time to paid_ns, or to the present time
+	 * if paid_ns has passed. While paid_ns is more than BURST_NS in the future, readers share a
+	 * text. */
 	uint64_t paid_ns;
 };
 

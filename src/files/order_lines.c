@@ -10,7 +10,8 @@
 
 #define AT_ONCE 64
 
-/* Calls `line` for the lines from number `first` on, at most n times. Returns how often. */
+/* Calls `line` for the lines from number `first` on, at most n times. Returns the number of
+ * calls. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
 	void (*line)(void *into, const struct sched_edition *edition,
 		const struct binding *binding),

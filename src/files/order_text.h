@@ -50,6 +50,6 @@ must_check ssize_t order_text_read(struct order_texts *texts,
 uint64_t order_text_size(struct order_texts *texts, const struct order_source *source,
 	unsigned max_chunks);
 
-/* Returns the size of a text up to the start of its last chunk that was measured. Measures no
- * chunk. */
+/* Returns the last remembered start of the text: the size of the complete chunks that were measured
+ * so far. Measures no chunk. */
 uint64_t order_text_known_size(struct order_texts *texts, uint64_t key);

@@ -9,8 +9,8 @@
 struct sched_job;
 
 /* The sizes that readers are told for samples' files, before and after a position gets its sample.
- * Keeps the padded size of each job, because computing it looks at all samples of the job. Threads:
- * any. Errors: -ENOMEM from sizes_new. */
+ * Keeps the size to which a job's files are padded, because computing this size looks at all
+ * samples of the job. Threads: any. Errors: -ENOMEM from sizes_new. */
 
 struct sizes;
 
@@ -30,8 +30,8 @@ uint64_t sizes_of_sample(struct sizes *sizes, struct sched_job *job, uint32_t ep
 /* Finds the size of the first or second file of a pair. `inode` may be either file. */
 must_check bool sizes_of_part(struct sizes *sizes, struct sched_job *job,
 	struct inode inode, bool second, uint64_t *ret);
-/* Returns why the edition of a rescan changes the sizes of files in current/; NULL: it does not.
- * For sched_dataset_move. */
+/* Returns the reason why the edition `next` of a rescan changes the sizes of files in current/;
+ * NULL: the sizes stay. Callers pass this function to sched_dataset_move. */
 sched_edition_change sizes_change;
 /* Tells whether the file's size can be found only by reading a saved order in the state directory.
  * `inode` can also be a directory, and then stands for the files in it. */

@@ -36,7 +36,8 @@ void text_dataset_info(
 
 void text_job_status(FILE *out, struct sched_job *job);
 
-/* Prints a line of epoch-NNNN.order: "position sample label served path\n", separated by tabs. */
+/* Prints a line of epoch-NNNN.order: "position sample label served path\n", separated by tabs.
+ * served: how the job got the sample, such as "decoded". */
 void text_order_line(
 	FILE *out, const struct sched_edition *edition, const struct binding *binding);
 /* Returns the length of text_order_line's line, without reading the catalogue. */

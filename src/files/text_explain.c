@@ -93,8 +93,8 @@ static int print_common(
 	return err;
 }
 
-/* Each line "part" has the number of samples that exactly one set of jobs reads. The
- * value of `jobs` is this set: bit i stands for the i-th printed job. */
+/* Prints, among others, lines "part". Such a line tells how many samples all jobs of a set read,
+ * and no other job. Bit i of `jobs` tells whether the i-th printed job is in the set. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	auto_free job_id *ids = NULL;

@@ -83,7 +83,8 @@ static const struct series {
 	const char *name;
 	enum stats_kind kind;
 	const char *help;
-	/* prints the lines of a job; NULL: there is one number, value_of */
+	/* prints the lines of a job; NULL: a job has a single line, with the number from
+	 * value_of */
 	void (*print)(FILE *out, const struct job_config *config,
 		const struct sched_job_status *status);
 } series[] = {

@@ -45,7 +45,7 @@ static void add_locks(struct list *list)
 	}
 }
 
-/* The caller frees the list. */
+/* Returns the histograms of one kind. The caller frees list.times. */
 static struct list collect(
 	const struct files_context *context, enum stats_histogram histogram)
 {

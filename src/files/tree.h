@@ -10,8 +10,9 @@
 
 struct sched_job;
 
-/* The tree of a mount: maps names to inodes. Within an epoch the job's layout decides (layout.h),
- * below data/ the paths of all jobs (data.h). Threads: any. Errors: -ENOENT. */
+/* The tree of a mount: maps names to inodes. The job's layout decides which files an epoch's
+ * directory has (layout.h). The keys `path` of all jobs decide what is below data/ (data.h).
+ * Threads: any. Errors: -ENOENT. */
 
 #define TREE_CURRENT "current"
 #define TREE_NAME 128 /* fits any name but those of jobs and datasets */
@@ -43,12 +44,14 @@ struct tree_range tree_range(struct sched_job *job);
 /* Tells whether the epoch has a directory now. */
 bool tree_has_epoch(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
-/* Tells whether the epoch has an order file: it runs, or some of its positions have samples. */
+/* Tells whether the file epoch-NNNN.order exists: the epoch runs, or some of its positions have
+ * samples. */
 bool tree_has_order(
 	struct sched_job *job, const struct tree_range *range, uint32_t epoch);
 
-/* Checks that the inode is an epoch's directory, or lies in one by the job's layout.
- * -ENOENT: it is neither; -ESTALE: its name belongs to another inode now. */
+/* Checks that the inode is the directory of an epoch, or that the job's layout has the inode in
+ * such a directory. -ENOENT: neither is the case; -ESTALE: a rescan has changed the names, so the
+ * inode's name may stand for another file now. */
 must_check int tree_check(struct sched_job *job, struct inode inode);
 
 must_check int tree_lookup(const struct files_context *context, struct inode parent,

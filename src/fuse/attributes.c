@@ -110,9 +110,9 @@ static void add_ns(struct timespec *time, uint64_t ns)
 	*time = timespec_of_ns((uint64_t)timespec_ns(*time) + ns);
 }
 
-/* Sets the links and times of a job's directory. The kernel keeps a listing of the directory as
- * long as the modification time stays the same. So `sum`, which changes with the listing, is added
- * to the time. */
+/* Sets the link count and the times of a job's directory. The kernel keeps a listing of the
+ * directory as long as the modification time stays the same. So `sum`, which changes with the
+ * listing, is added to the time. */
 static void set_in_job(struct session *session, struct sched_job *job, struct stat *ret)
 {
 	struct timespec time = jobs_changed(session);
@@ -122,8 +122,8 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 	set_times(ret, time);
 }
 
-/* Sets the links and times of a directory in an epoch. The times change when the epoch's files
- * change: after a rescan, or when bad samples are left out. */
+/* Sets the link count and the times of a directory in an epoch. The times change when the epoch's
+ * files change: after a rescan, or when bad samples are left out. */
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {

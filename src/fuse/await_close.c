@@ -38,8 +38,8 @@ void await_close_end(struct session *session, struct close_waiter *waiter)
 		take_off_locked(session, waiter);
 }
 
-/* Takes a waiter of the inode `number` off the list, unless a worker has begun the waiter's work.
- * Returns NULL if there is no such waiter. */
+/* Takes off the list a waiter of the inode `number` whose work no worker has begun. Returns the
+ * waiter; NULL: there is none. */
 static struct close_waiter *take_one(struct session *session, uint64_t number)
 {
 	struct close_waiter *waiter;

@@ -16,8 +16,8 @@ static void run(struct load_work *work)
 }
 
 /* Gives up if the reader is about to die and no worker has begun. If the interrupt comes before
- * this function is registered, fuse_req_interrupt_func itself calls this function. The workers do
- * not have the work yet then, and by_worker_start gives up. */
+ * this function is registered, fuse_req_interrupt_func itself calls this function. In this case no
+ * worker has the work yet, and by_worker_start gives up. */
 static void interrupted(fuse_req_t req, void *context)
 {
 	struct by_worker *by_worker = context;

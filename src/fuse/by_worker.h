@@ -7,8 +7,8 @@
 #include "load/load.h"
 
 /*
- * Requests whose answers take long: a worker computes and sends them. If the reader is killed
- * before a worker has begun, its request ends at once.
+ * Requests whose answers take long. A worker computes and sends the answer. If the reader is killed
+ * before a worker has begun, the request ends at once.
  *
  *   Owns: nothing. Either `answer` or `give_up` is called, and must answer the request.
  *   Threads: any; a worker calls `answer`, any thread `give_up`.   Locks: none.

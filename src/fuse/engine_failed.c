@@ -105,8 +105,8 @@ static void answer(int client, const char *kind, const char *text)
 	(void)!write(client, text, strlen(text));
 }
 
-/* Tells whether the client may demand an upgrade. Not every client may, because users of
- * `socket_group` reach the socket, too. */
+/* Tells whether the client may demand an upgrade: root and the daemon's user may. Other users may
+ * reach the socket, too, if the ini has `socket_group`. */
 static bool is_master(int client)
 {
 	struct ucred sender;

@@ -11,9 +11,10 @@
  * The mount: sessions of libfuse's low-level API. One session serves the mount of the whole tree;
  * each mount of a single job's directory has a session of its own.
  *
- *   Flow: main fills a files_context, then session_mount, session_run until the mount is unmounted
- *         or a signal arrives, session_detach, session_stop, sched_stop, session_unmount. Meanwhile
- *         control may call session_mount_job and session_jobs_changed.
+ *   Flow: main fills in a files_context, and calls session_mount and session_run. When the mount is
+ *         unmounted or a signal arrives, main calls session_detach, session_stop, sched_stop and
+ *         session_unmount. While the session runs, control may call session_mount_job and
+ *         session_jobs_changed.
  *   Threads: those of session_run and of each job's mount. None of them ever waits: if a sample or
  *            an epoch is not there yet, a worker answers the request later.
  *   Errors: 0 or -errno, logged.
@@ -62,5 +63,6 @@ must_check int session_mount_job(struct session *session, const char *job, pid_t
  * data/ (`path` in [view]); the kernel forgets the names in this path, too. NULL: the job has no
  * path. */
 void session_jobs_changed(struct session *session, const char *name, const char *path);
-/* Makes the kernel forget the listings of the dataset's jobs, because next epochs differ. */
+/* Makes the kernel forget the listings of the dataset's jobs, because later epochs have other
+ * samples. */
 void session_dataset_moved(struct session *session, const char *name);

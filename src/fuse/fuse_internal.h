@@ -123,7 +123,7 @@ uint64_t session_number(const struct session *session, struct inode inode);
 /* Makes the kernel forget a name in a directory, if the kernel knows it. */
 void session_forget_name(const struct session *session, struct inode directory,
 	const char *name, size_t bytes);
-/* Finds the inode of an inode number from the kernel. -ENOENT: it is not in this mount. */
+/* Finds the inode of an inode number from the kernel. -ENOENT: the inode is not in this mount. */
 must_check int session_inode(
 	const struct session *session, uint64_t number, struct inode *ret);
 
@@ -177,9 +177,9 @@ void job_mounts_end(struct session *everything);
 
 /* --- job_device.c ----------------------------------------------------------------- */
 
-/* Makes reads of the client's mounted device return at once if there is no request. If the kernel
- * allows it, replaces *device by a device of the same mount that no other process has. Returns 0,
- * or -errno with *device unchanged. */
+/* Makes reads of *device, which a client has mounted, return at once if there is no request. If the
+ * kernel permits this, replaces *device by a device of the same mount that no other process has.
+ * Returns 0, or -errno with *device unchanged. */
 must_check int job_device_own(int *device);
 
 /* --- attributes.c ------------------------------------------------------------------ */

@@ -29,7 +29,8 @@
 struct kept_open *handover_add(
 	struct session *session, uint64_t handle, uint64_t number, int backing);
 
-/* Returns the session's entry after `before` (NULL: its first entry), or NULL if there is none. */
+/* Returns the session's entry that follows `before`; before NULL: the session's first entry. NULL:
+ * there is no further entry. */
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
 /* Returns an open shard's entry, which has the shard's epoch, or NULL if there is none. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
@@ -41,7 +42,8 @@ uint32_t handover_mount(const struct kept_descriptor *place);
 
 /* Tells whether an earlier engine registered `backing`, and open files still use it. */
 bool handover_has_locked(const struct session *session, int backing);
-/* Counts one more open file that uses `backing`, which an earlier engine registered. -ENOMEM */
+/* Counts one more open file that uses `backing`, which an earlier engine registered. Returns 0 or
+ * -ENOMEM. */
 must_check int handover_hold_locked(struct session *session, int backing);
 /* Counts one open file less. When no file is left, makes the kernel forget `backing`. */
 void handover_put(struct session *session, int backing);

@@ -27,8 +27,8 @@ static int join_mount(int device)
 	return err;
 }
 
-/* Joining fails if an ordinary user may not open /dev/fuse, and in older kernels if the mount is in
- * another user name space. Then the client's device is used, without blocking. */
+/* join_mount fails if the daemon's user may not open /dev/fuse, and in older kernels if the mount
+ * is in another user name space. In these cases the client's device is used, without blocking. */
 int job_device_own(int *device)
 {
 	int own = join_mount(*device);

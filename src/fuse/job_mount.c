@@ -115,8 +115,8 @@ static void *keep(void *argument)
 	return NULL;
 }
 
-/* Tells whether this process and `mounter` are in the same name space. Only then the pids or users
- * that the kernel reports are valid here, because the kernel uses the mounter's name space.
+/* Tells whether this process and `mounter` are in the same name space. If not, the pids or users
+ * that the kernel reports are not valid here, because the kernel uses the mounter's name space.
  * kind: "pid" or "user". */
 static bool same_names(pid_t mounter, const char *kind)
 {
@@ -198,7 +198,8 @@ static unsigned count_mounts(const struct session *everything, job_id job)
 	return n;
 }
 
-/* Takes over the mount, also on failure. *device becomes -1 if libfuse will close the device. */
+/* Serves the mount in new threads. Takes over `mount`, also on failure. *device becomes -1 if
+ * libfuse will close the device. */
 static int serve_mount(struct session *everything, struct job_mount *mount, int *device)
 {
 	int err = start_session(mount->session, everything->debug, *device);

@@ -12,10 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* least bytes that bring_in loads; smaller pieces are on a thread's stack, in memory anyway */
+/* size in bytes of the smallest piece that bring_in loads; smaller pieces are on a thread's stack,
+ * which is in memory anyway */
 #define LEAST_BROUGHT_IN 256
 
-/* session->offered before the kernel's first message, which only one thread handles */
+/* value of session->offered until the kernel's first message comes; only one thread handles this
+ * message */
 #define MESSAGE_AWAITED (-1)
 
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)

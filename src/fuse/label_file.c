@@ -16,10 +16,10 @@
  * - The kernel reads a label from a backing file, which all labels with the same text share. All
  *   opens of an inode must have the same backing file. They do, because the label of a position in
  *   an epoch never changes.
- * - In current/, and if the kernel does not support backing files, the daemon writes the bytes into
- *   the page cache before it answers the open. The page cache has one content per inode. So if
- *   another reader has the inode open, perhaps in another epoch, the later open bypasses the page
- *   cache, and its reads come to the daemon.
+ * - If a label of current/ may change, or if the kernel does not support backing files, the daemon
+ *   writes the bytes into the page cache before it answers the open. The page cache has one content
+ *   per inode. So if another reader has the inode open, perhaps in another epoch, the later open
+ *   bypasses the page cache, and its reads come to the daemon.
  */
 struct label_file {
 	struct open_file open; /* comes first, so that pointers can be cast */
@@ -109,10 +109,9 @@ static bool store(const struct label_file *file)
 					   file->open.number, 0, &buffers, 0) == 0;
 }
 
-/* Adds the file to the session's list. If another reader has the inode open, sets *ret_cache to
- * false. With passthrough, the file then gets the other file's backing file, because the kernel
- * allows only one for an inode. If no other reader has the inode open, *ret_cache becomes
- * may_cache. */
+/* Adds the file to the session's list. *ret_cache: may_cache, but false if another reader has the
+ * inode open. With passthrough, the file then gets the backing file of the other reader's file,
+ * because the kernel allows only one backing file for an inode. */
 static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 {
 	struct session *session = file->open.session;
@@ -125,7 +124,8 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	return open_file_list_locked(&file->open);
 }
 
-/* automatic: with `io = auto`. rolls: the file is in current/, where its label may change. */
+/* Answers the open of a label. automatic: the job has `io = auto`. rolls: the file is in current/,
+ * where its label may change. */
 static void open_file(const struct request *request, struct label_file *file,
 	bool automatic, bool rolls)
 {

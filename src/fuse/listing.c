@@ -51,8 +51,8 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Adds an entry with attributes if the entry's position is in the window. Otherwise the entry's
- * inode number is 0: the kernel then uses only the name and the type of the entry. */
+/* Adds an entry. If the entry's position is in the window, the entry has attributes. Otherwise its
+ * inode number is 0, and the kernel uses only its name and type. */
 static size_t put_plus(
 	struct listing *listing, const char *name, struct inode inode, uint64_t next)
 {
@@ -98,7 +98,8 @@ static bool list_dots(struct listing *listing)
 	return listing->offset > 1 || put(listing, "..", tree_parent(directory), 1);
 }
 
-/* *number becomes the number after the last entry. Returns false if the buffer is full. */
+/* Lists the fixed entries of the directory (tree_entries). *number: the number of the first of
+ * them; becomes the number after the last one. Returns false if the buffer is full. */
 static bool list_entries(struct listing *listing, uint64_t *number)
 {
 	for (size_t i = 0; i < tree_n_entries; i++) {
@@ -152,7 +153,8 @@ static int list_jobs(struct listing *listing)
 	return 0;
 }
 
-/* number: that of epoch 0's entry. Returns false if the buffer is full. */
+/* Lists the epochs' directories or, if `kind` is INODE_EPOCH_ORDER, their order files. number: the
+ * number of epoch 0's entry. Returns false if the buffer is full. */
 static bool list_epochs(struct listing *listing, struct sched_job *job,
 	const struct tree_range *range, enum inode_kind kind, uint64_t number)
 {

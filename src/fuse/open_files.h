@@ -41,8 +41,8 @@ struct open_file {
 	uint64_t handle;
 	uint64_t since_ns; /* time of the open, even by an earlier engine */
 	uint64_t size;	   /* st_size while the file is open; 0: not known */
-	/* The reader has one reference, and each running read has one, since otherwise the kernel's
-	 * release could free the file while its bytes are sent. */
+	/* Number of references. The reader has one, and each running read has one, since otherwise
+	 * the kernel's release could free the file while its bytes are sent. */
 	atomic_uint references;
 	int backing;  /* number of the file from which the kernel reads; 0: none */
 	bool borrows; /* an earlier engine registered `backing` */

@@ -30,12 +30,13 @@
  * - libfuse may be about to call `interrupted` when the request is answered. So `opened` first
  *   unregisters `interrupted` by fuse_req_interrupt_func, which waits until a running `interrupted`
  *   has returned.
- * - `interrupted` calls sched_cancel, which may call `opened`. Then `opened` must not unregister
- *   `interrupted`, since it would wait for its own caller.
+ * - `interrupted` calls sched_cancel, which may call `opened`. In such a call `opened` must not
+ *   unregister `interrupted`, because `opened` would wait for its own caller.
  */
 struct opening {
 	struct request request;
-	bool again; /* a read of a file of an earlier engine, not an open */
+	/* true: a read of a file that an earlier engine opened; false: an open */
+	bool again;
 	struct sched_job *job;
 	uint64_t begun_ns;
 	uint64_t unique; /* number of the request, from handover_request() */
@@ -153,8 +154,8 @@ static void ask(struct opening *opening, uint32_t epoch)
 		const struct sched_open_callbacks *) =
 		sample ? sched_open : sched_open_label;
 	int err = open(opening->job, epoch, inode.position, &callbacks);
-	/* EAGAIN: another script reads current/. sched_look finds out whether this script has
-	 * ended, so the open is tried a second time. */
+	/* EAGAIN: another script reads current/. sched_look finds out whether the other script has
+	 * ended, so a second try may succeed. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
 		err = open(opening->job, epoch, inode.position, &callbacks);

@@ -38,5 +38,6 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 
 /* Makes the kernel forget a registered file. Logs a failure. */
 void passthrough_forget(const struct session *session, int backing);
-/* Makes the kernel forget the file with this number, if there is one. Logs nothing. -errno */
+/* Makes the kernel forget the file with this number, if there is one. Returns 0 or -errno. Logs
+ * nothing. */
 int passthrough_try_forget(const struct session *session, int backing);

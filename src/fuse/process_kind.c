@@ -160,7 +160,8 @@ static bool is_one_of(struct word word, const char *const *names)
 	return found;
 }
 
-/* A name must equal one of these, because other names contain "rank", too, such as lora_rank. */
+/* Names of arguments whose values are ranks. A name must equal one of these, because other names,
+ * such as lora_rank, contain "rank", too. */
 static const char *const ranks[] = {"rank", "local_rank", "node_rank", "global_rank",
 	"world_rank", "machine_rank", "host_rank", "process_rank", "proc_rank",
 	"worker_rank", "dist_rank", "ddp_rank", "mpi_rank", "process_id", "process_index",

@@ -11,10 +11,10 @@
 struct sched_program;
 
 /* Tells whether the reader that sent an interrupted request is about to die. The kernel interrupts
- * a request for any signal, also if a child exited, and many readers can't handle an open that
- * fails with EINTR. So only a signal that ends the process may make the request fail: the kernel
- * has turned it into SIGKILL before this function is called. Returns true if this can't be
- * determined, for instance if the reader is in another name space of pids. */
+ * a request for any signal, even for SIGCHLD, and many readers can't handle an open that fails with
+ * EINTR. So the request may fail only for a signal that ends the process. The kernel has turned
+ * such a signal into SIGKILL before this function is called. Returns true, too, if /proc does not
+ * tell, for instance because the reader is in another name space of pids. */
 bool reader_dies(fuse_req_t req);
 
 /* Tells whether a process that has read is still alive, even if /proc does not show it. */
@@ -33,7 +33,7 @@ struct sched_reader reader_peek(fuse_req_t req);
 void reader_has_read(fuse_req_t req);
 
 /* Notes that the thread got `epoch` for this inode of current/, because another reader has the
- * inode open in this epoch. The note holds for this file and its label until the thread opens
+ * inode open in this epoch. The note is valid for the inode and its label, until the thread opens
  * another file. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
 /* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */

@@ -10,8 +10,8 @@ struct sched_handle;
 struct sched_job;
 
 /*
- * Open samples. Each has a sched_handle, which holds the tensor, and the content that the job's
- * format makes of the tensor.
+ * Open samples. Each has a sched_handle, which keeps the tensor in the cache, and the content that
+ * the job's format makes of the tensor.
  *
  *   opening_start -> (waits) -> sample_file_new -> reply -> reads -> open_file_close, after which
  *   the position is consumed

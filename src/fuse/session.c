@@ -172,7 +172,8 @@ void session_end(struct session *session)
 	handover_end(session);
 }
 
-/* Gives directories that list jobs another time in each call, even if the clock stands still. */
+/* Gives the directories that list jobs a later time at each call, even if the clock stands
+ * still. */
 void session_touch_jobs(struct session *session)
 {
 	lock_take(&session->lock);

@@ -36,8 +36,9 @@ void session_forget_name(const struct session *session, struct inode directory,
 		session->fuse, session_number(session, directory), name, bytes);
 }
 
-/* Tells whether reads go through the page cache. With `io = auto` those of batches do, because
- * readers map batches, unless the kernel can map files that bypass the page cache. */
+/* Tells whether reads go through the page cache. With `io = auto`, only reads of batches do,
+ * because readers map batches, and only if the kernel can't map files that bypass the page
+ * cache. */
 static bool is_cached(const struct session *session, const struct sched_job *job)
 {
 	const struct job_config *config = sched_job_config(job);

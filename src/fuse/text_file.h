@@ -9,8 +9,8 @@ struct sched_job;
 
 /*
  * Open texts. An open makes the text, and reads return parts of it. If an earlier engine opened the
- * file, the first read makes the text again, as it is now. An order's text
- * is not kept between reads: each read makes the part that it needs.
+ * file, the first read makes the text again, with its present content. The text of an order is not
+ * kept between reads: each read makes the part that it needs.
  *
  *   text_file_ops    the tree's texts
  *   order_file_ops   epoch-NNNN.order

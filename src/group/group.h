@@ -46,11 +46,12 @@ void group_remove_dataset(struct group *group, const char *name);
 
 /* Prints the group as this node sees it, for `joaderctl cluster`. */
 void group_print(struct group *group, FILE *out);
-/* Makes the group forget a dead node, or a training that no node runs. Waits for the engine, over
- * an own connection. Returns true, with a report in `text`, or false, with the reason. */
+/* Makes the group forget a dead node, or a training that no node runs. Connects to the engine for
+ * this request, and waits for the answer. Returns true, with a report in `text`, or false, with the
+ * reason. */
 bool group_forget(struct group *group, const char *name, char text[GROUP_TEXT]);
 /* Lets the training continue with another number of ranks; connects and reports as group_forget
- * does. local_ranks: ranks in each job; 0: as many as before. */
+ * does. local_ranks: how many of these ranks read each job; 0: as many as before. */
 bool group_resize(struct group *group, const char *training, uint32_t ranks,
 	uint32_t local_ranks, char text[GROUP_TEXT]);
 /* Prints the metrics of ranks and nodes for Prometheus; stats.h has the other metrics. */

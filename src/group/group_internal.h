@@ -46,8 +46,8 @@ struct group_rank {
 	/* readers here get no new samples, because another daemon may serve the rank */
 	bool lent;
 	bool bad; /* the job did not accept the last samples, and this was logged */
-	/* the cursor, as epoch << 32 | position, to which another daemon had read the rank, when
-	 * this node last continued from there */
+	/* the cursor, as epoch << 32 | position, at which this node last continued the rank after
+	 * another daemon had read the rank; 0: never */
 	uint64_t went_on;
 	struct otherwise otherwise[2]; /* index: epoch % 2 */
 };

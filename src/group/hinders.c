@@ -101,7 +101,8 @@ static void print_rank(const struct group_rank *rank, struct lines *lines)
 			config->training);
 }
 
-/* Prints nothing unless `rank` is the training's first on this node: no line appears twice. */
+/* Prints the training's lines if `rank` is the training's first rank on this node. So no line
+ * appears twice. */
 static void print_training(
 	const struct group *group, const struct group_rank *rank, struct lines *lines)
 {

@@ -11,8 +11,9 @@
 #include <errno.h>
 #include <string.h>
 
-#define WITHOUT_JOB_NS (5 * SECOND_NS) /* pause after a node has no job with a sample */
-#define AWAY_NS SECOND_NS	       /* pause after a failed connection or a timeout */
+/* pause after a node has answered that it has no job with the sample */
+#define WITHOUT_JOB_NS (5 * SECOND_NS)
+#define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 

@@ -81,7 +81,8 @@ struct peers {
  * starts nothing, and leaves *ret unchanged. */
 must_check int peers_new(const struct daemon_config *config, struct dataset **datasets,
 	struct sched *sched, struct coord_node *self, struct peers **ret);
-/* Fails unfinished fetches. Afterwards no thread here calls the scheduler or holds its samples. */
+/* Fails unfinished fetches. Afterwards no thread of the server or the client calls the scheduler,
+ * or holds samples of the scheduler. */
 void peers_free(struct peers **peers);
 /* Sets *ret_in and *ret_out to the bytes of tensors received from and sent to the node `name`.
  * Returns false if there was no connection with the node, or if there is no memory. */
@@ -103,7 +104,8 @@ void shared_free(struct peers *peers);
 
 /* --- advertise.c ------------------------------------------------------------------------- */
 
-/* Finds the address at which nodes reach the server at `bound`. -EINVAL: there is none (logged). */
+/* Sets `ret` to the address at which other nodes reach this node's server, which listens at
+ * `bound`. -EINVAL: there is none (logged). */
 must_check int advertise(const struct cluster_config *config, const char *bound,
 	char ret[static COORD_ADDRESS]);
 

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Connects jobs that are ranks of a training with the coordinator. */
+/* Connects the coordinator with the jobs that are ranks of a training. */
 
 struct group_rank *group_find_rank(
 	const struct group *group, const char *training, uint32_t number)
@@ -300,7 +300,8 @@ static void take_job(struct group *group, job_id id)
 		(void)add_rank(group, job, id); /* the next group_sync tries again */
 }
 
-/* Removes ranks first, because a new training may have the name of a removed one. */
+/* Adds and removes ranks as jobs come and go. Removes ranks first, because a new training may have
+ * the name of a removed training. */
 static void sync_jobs(struct group *group)
 {
 	struct group_rank *rank, *next;
@@ -361,9 +362,9 @@ static uint64_t place(uint32_t epoch, uint32_t position)
 	return (uint64_t)epoch << 32 | position;
 }
 
-/* Sets *ret_epoch and *ret to the rank's first position that the engine does not know as consumed.
- * If that is the end of an epoch, they are set to the start of the next epoch, because the engine
- * deletes an epoch that all ranks have read. */
+/* Sets *ret_epoch and *ret to the rank's cursor in the engine. If the cursor is at the end of an
+ * epoch, sets both to the start of the next epoch, because the engine deletes an epoch that all
+ * ranks have read. */
 static void committed(const struct group_rank *rank, uint32_t *ret_epoch, uint32_t *ret)
 {
 	const struct job_config *config = rank->config;

@@ -61,7 +61,7 @@ static void forget_spaces_locked(struct peers *peers, const struct dataset *data
 			peers->spaces[i].dataset = NULL;
 }
 
-/* Removes the editions of the dataset `name` from the table, except the newest `keep`. Stores the
+/* Removes from the table the editions of the dataset `name`, but not the `keep` newest. Stores the
  * removed editions in `ret`, and returns their number. The caller closes them after it has released
  * the lock. */
 static size_t take_out_locked(

@@ -47,7 +47,7 @@ void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);
 struct tensor_shape array_pixels(const struct array_type *type);
 
 #define ARRAY_MOST_HEAD 4096
-/* Checks the NumPy header at the beginning of the n bytes in `data`. Returns its length, 0 if more
- * bytes are needed, or -EBADMSG if the array is not of this type; `message` tells why. */
+/* Checks the NumPy header at the beginning of the n bytes in `data`. Returns the header's length, 0
+ * if more bytes are needed, or -EBADMSG if the array is not of this type; `message` tells why. */
 must_check int array_check_head(const struct array_type *type, const uint8_t *data,
 	size_t n, char *message, size_t message_size);

@@ -49,8 +49,8 @@ struct augment_plan augment_plan(const struct augment_config *config, uint64_t s
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 
 /* Makes *ret, a tensor of plan->size with numbers of `type`. All frames of a video are changed by
- * the same decisions. *ret is NULL if it would equal `tensor`; otherwise the caller frees *ret.
- * Returns 0 or -ENOMEM. */
+ * the same decisions. If the new tensor would equal `tensor`, sets *ret to NULL; otherwise the
+ * caller frees *ret. Returns 0 or -ENOMEM. */
 must_check int augment_apply(const struct normalize_config *normalize,
 	struct pixel_type type, const struct augment_plan *plan,
 	const struct tensor *tensor, struct tensor **ret);

@@ -11,7 +11,7 @@
 /* Memory that is reused for the next image. A buffer loses its content when it grows.
  * buffer_reserve returns 0 or -ENOMEM. */
 
-/* buffer_trim frees larger buffers, which only exceptionally large images need. */
+/* size of the largest buffer that buffer_trim keeps; only exceptionally large images need more */
 #define KEEP_BYTES ((size_t)16 << 20)
 
 struct buffer {

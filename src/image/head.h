@@ -7,7 +7,8 @@
 
 #include <stddef.h>
 
-/* A head: the bytes of a shown file before its pixels, which are a tensor's unchanged bytes. */
+/* A head: the bytes before the pixels in a file of the mount. The pixels are a tensor's unchanged
+ * bytes. */
 
 /* usual length of the head of a npy file; enough for the head of any file of pixels */
 #define HEAD_SIZE 128

@@ -26,7 +26,7 @@
 struct encoded_image {
 	const uint8_t *data;
 	size_t size;
-	/* expected size and, with channels = keep, mode; other images are refused */
+	/* expected size and, if channels = keep, expected mode; an image that differs is refused */
 	struct tensor_shape shape;
 	/* EXIF orientation, used only with preparation->exif; 0 or 1: upright */
 	unsigned orientation;
@@ -72,7 +72,8 @@ struct image_decoder;
 must_check int image_decoder_new(struct image_decoder **ret);
 void image_decoder_free(struct image_decoder **decoder);
 
-/* Makes the decoder use only portable code, for tests. After -ENOMEM it can only be freed. */
+/* Makes the decoder use only portable code, for tests. After -ENOMEM the decoder can only be
+ * freed. */
 must_check int image_decoder_use_plain(struct image_decoder *decoder);
 
 /* Frees large buffers, which only exceptionally large images need. */
@@ -90,12 +91,13 @@ struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 uint64_t image_working_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 
-/* Decodes the image once, and makes the tensors of all outputs: RGB8 as in PIL's convert('RGB'),
- * unless the preparation asks for other channels; turned if preparation->exif is set, resized as by
- * Pillow, then centre-cropped. With several outputs, no preparation may set `approximate`, `exif`
- * or `fills_truncated`, or keep channels. After a failure the caller frees the tensors that were
- * made. -EIO: the image is truncated, corrupt, unsupported or no image; -ESTALE: it differs from
- * image->shape; -ENOMEM. Fault that tests inject: load.decode. */
+/* Decodes the image once, and makes the tensors of all outputs. The pixels are RGB8 as in PIL's
+ * convert('RGB'), unless the preparation asks for other channels. The image is turned if
+ * preparation->exif is set, resized as by Pillow, and then centre-cropped. With several outputs, no
+ * preparation may set `approximate`, `exif` or `fills_truncated`, or keep channels. After a failure
+ * the caller frees the tensors that were made. -EIO: the image is truncated, corrupt, unsupported
+ * or no image; -ESTALE: the image differs from image->shape; -ENOMEM. Fault that tests inject:
+ * load.decode. */
 must_check int image_decode(struct image_decoder *decoder,
 	const struct encoded_image *image, struct image_output *outputs, size_t n,
 	char message[static IMAGE_MESSAGE]);

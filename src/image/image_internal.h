@@ -23,7 +23,8 @@ static inline uint8_t times_of_255(unsigned a, unsigned b)
 	return (uint8_t)(((product >> 8) + product) >> 8);
 }
 
-/* PIL's decoders get this many bytes at once; whether PIL accepts damage can depend on it. */
+/* number of bytes that PIL passes to its decoders at once; whether PIL accepts a damaged file can
+ * depend on this number */
 #define CODEC_READ_SIZE 65536
 
 /* Rows and columns of an image; their pads are 0. */

@@ -38,7 +38,8 @@
 /* Rows and columns that are decoded around a part, because upsampling uses neighbouring pixels. */
 #define MARGIN 17
 
-/* Many scans of a few bytes each could keep a decoder busy for hours. Encoders write about ten. */
+/* largest accepted number of scans; many scans of a few bytes each could keep a decoder busy for
+ * hours, and encoders write about ten */
 #define MAX_SCANS 500
 
 struct jpeg {
@@ -49,7 +50,7 @@ struct jpeg {
 	/* end of the file; the piece that libjpeg has got may end earlier */
 	const uint8_t *end;
 	size_t skip; /* bytes to skip when libjpeg gets the next piece of the file */
-	/* libjpeg has got the whole file at once, so it must not ask for more data */
+	/* libjpeg has got the whole file at once, so a request for more data is an error */
 	bool all_visible;
 	struct image_part asked; /* the part that the caller wants */
 	struct image_part part;	 /* the part that libjpeg decodes, including the margin */
@@ -127,7 +128,8 @@ static void on_skip(j_decompress_ptr info, long bytes)
 	drop(jpeg);
 }
 
-/* Adds an end marker, as Pillow does with LOAD_TRUNCATED_IMAGES: libjpeg fills missing rows. */
+/* Adds an end marker to the rest of a truncated file, as Pillow does with LOAD_TRUNCATED_IMAGES.
+ * libjpeg then fills in the missing rows. */
 static void add_end(struct jpeg *jpeg)
 {
 	struct jpeg_source_mgr *source = &jpeg->source;
@@ -254,9 +256,9 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-/* Tells whether libjpeg may leave out rows and columns of the file. With several scans, or with
- * arithmetic coding, it may not: libjpeg then keeps all coefficients in memory, and may smooth them
- * across blocks. */
+/* Tells whether libjpeg may leave out rows and columns of the file. It may not if the file has
+ * several scans, or arithmetic coding: libjpeg then keeps all coefficients in memory, and may
+ * smooth them across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
 	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);

@@ -10,8 +10,8 @@
 /* libjpeg's vector code reads and writes whole registers, even beyond a row's end. */
 #define ROW_ALIGNMENT ((size_t)64)
 
-/* A virtual array of libjpeg, which each memory manager defines itself. libjpeg's own manager can
- * move such arrays to temporary files; this manager keeps them in memory. */
+/* A virtual array of libjpeg. Each memory manager defines this struct itself. libjpeg's own manager
+ * can move virtual arrays to temporary files; this manager keeps them in memory. */
 struct jvirt_sarray_control {
 	JSAMPARRAY rows;
 	JDIMENSION height;

@@ -19,7 +19,7 @@
  */
 
 struct jpeg_memory {
-	/* first, because libjpeg's pointer to it is cast to struct jpeg_memory */
+	/* the first field, because libjpeg's pointer to `manager` is cast to struct jpeg_memory */
 	struct jpeg_memory_mgr manager;
 	struct jpeg_memory_mgr *own; /* libjpeg's own manager */
 	struct scratch scratch;

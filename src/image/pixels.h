@@ -22,7 +22,8 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of a scale's tables: a multiple of 1 to 4 channels, and of the 8 numbers in a vector. */
+/* Length of a scale's tables. It is a multiple of all numbers of channels (1 to 4), and of the 8
+ * numbers in a vector. */
 #define PIXELS_PERIOD 24
 
 /* Number x at index i becomes (x / 255 - mean[k]) / deviation[k], with k = i % PIXELS_PERIOD. */

@@ -86,7 +86,8 @@ AVX2 static inline __m256 divide_by_255(__m256 x)
 	return _mm256_fmadd_ps(remainder, reciprocal, quotient);
 }
 
-/* k: index of the first number's mean in the table of `scale`. */
+/* Converts eight bytes to floats, and normalizes them. k: index of the first number's mean and
+ * deviation in the tables of `scale`. */
 AVX2 static inline __m256 scale_eight(
 	__m128i bytes, const struct pixels_scale *scale, size_t k)
 {

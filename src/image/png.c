@@ -135,7 +135,7 @@ static int check_chunk(struct png *png, const uint8_t *chunk)
 	return 0;
 }
 
-/* Sets png->next to the first IDAT. */
+/* Reads the chunks before the image data. Sets png->next to the first IDAT. */
 static int read_chunks(struct png *png)
 {
 	for (;; png->next += CHUNK_EXTRA + (size_t)get_be32(png->next)) {
@@ -315,7 +315,8 @@ static void convert_channels(const struct header *header, const uint8_t *in, uin
 	}
 }
 
-/* Scales gray of fewer than 8 bits to 8; gives 16-bit numbers the byte order of this machine. */
+/* Copies a row in the mode of the file. Scales gray of fewer than 8 bits to 8 bits, and gives
+ * 16-bit numbers the byte order of this machine. */
 static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 {
 	const struct header *header = &png->header;
@@ -347,7 +348,8 @@ static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
 			memcpy(out + (size_t)x * 3, png->lookup[in[x]], 3);
 }
 
-/* Leaves the last row in png->rows for convert_rest: libpng may fail after it has read this row. */
+/* Reads all rows, and converts all but the last one. The last row stays in png->rows for
+ * convert_rest, because libpng may fail after it has read this row. */
 static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {

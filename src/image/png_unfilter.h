@@ -7,11 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* number of bytes behind a row that the vector code may read */
+#define PNG_UNFILTER_SLACK 3
+
 /* Undoes one of PNG's filters in place, in a row of n bytes. pixel_bytes: 1 to 4. above: the
  * previous row; for the first row, zeros. Returns false if PNG has no such filter. The vector code
  * reads up to PNG_UNFILTER_SLACK bytes behind both rows. */
-#define PNG_UNFILTER_SLACK 3
-
 typedef bool png_unfilter(unsigned filter, unsigned pixel_bytes, uint8_t *row,
 	const uint8_t *above, size_t n);
 

@@ -66,8 +66,8 @@ static bool next_chunk(const uint8_t **chunk, const uint8_t *end, struct bytes *
 	return true;
 }
 
-/* *ret points into the file if the stream is in one chunk, otherwise to a copy that joins the
- * chunks. Returns false if there is no chunk, or no memory. */
+/* Finds the zlib stream. *ret points into the file if the stream is in one chunk, otherwise to a
+ * copy that joins the chunks. Returns false if there is no chunk, or no memory. */
 static bool find_stream(struct png_whole *whole, const uint8_t *first, const uint8_t *end,
 	struct bytes *ret)
 {

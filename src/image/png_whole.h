@@ -38,7 +38,8 @@ struct png_whole_image {
 	unsigned pixel_bytes; /* 1, 2, 3 or 4 */
 };
 
-/* NULL: no memory, or no libdeflate in this build. plain: uses only portable code. */
+/* Returns NULL if there is no memory, or no libdeflate in this build. If `plain` is set, uses only
+ * portable code. */
 struct png_whole *png_whole_new(bool plain);
 void png_whole_free(struct png_whole *whole); /* `whole` may be NULL */
 

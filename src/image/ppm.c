@@ -98,8 +98,8 @@ static int open_image(
 	return err;
 }
 
-/* Returns the value, scaled to 16 or to 8 bits. The result has 16 bits if the file's values have
- * more than 8 bits and the image is gray or its channels are kept. */
+/* Returns the value, scaled to 8 bits, or to 16 bits if two conditions hold: the file's values have
+ * more than 8 bits; the image is gray, or its channels are kept. */
 static unsigned scaled(const struct ppm *ppm, uint32_t value)
 {
 	bool wide = ppm->most > 255 && (ppm->keep || ppm->kind == '5');

@@ -184,7 +184,8 @@ static int check_segment(struct segments *segments, unsigned marker)
 	return marker == TABLES ? check_tables(segments, data, size) : 0;
 }
 
-/* Returns the next marker (neither 0xff nor 0, after bytes 0xff), or -1 at the end of the file. */
+/* Returns the next marker, or -1 at the end of the file. A marker is the byte after one or more
+ * bytes 0xff, unless this byte is 0. */
 static int next_marker(struct segments *segments)
 {
 	while (segments->next < segments->end) {

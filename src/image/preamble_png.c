@@ -16,7 +16,8 @@
 /* PIL refuses a profile or a text that inflates to more bytes. */
 #define MAX_INFLATED ((size_t)1 << 20)
 
-/* Returns false for damaged data, too, which PIL treats as empty. */
+/* Tells whether PIL refuses compressed data because they inflate to more than MAX_INFLATED bytes.
+ * Returns false for damaged data, which PIL treats as empty. */
 static bool inflates_to_too_much(const uint8_t *data, size_t size)
 {
 	z_stream stream = {.avail_in = (unsigned)size};

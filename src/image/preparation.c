@@ -15,7 +15,7 @@ bool preparation_resizes(const struct preparation *preparation)
 	       preparation->resize_width;
 }
 
-/* Tells whether `approximate` is set and has an effect. Without a resize it has none. */
+/* Tells whether `approximate` is set and has an effect, which it has only with a resize. */
 static bool approximates(const struct preparation *preparation)
 {
 	return preparation->approximate && preparation_resizes(preparation);

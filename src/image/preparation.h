@@ -90,8 +90,8 @@ enum pixel_mode preparation_mode(
 struct tensor_shape preparation_output(
 	const struct preparation *preparation, struct tensor_shape image);
 
-/* Tells which part of the resized image is in the output. There this part begins at row
- * ret_rows->pad and column ret_columns->pad, and the pixels around it get the fill colour. */
+/* Tells which part of the resized image is in the output. In the output this part begins at row
+ * ret_rows->pad and column ret_columns->pad. The pixels around this part get the fill colour. */
 void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);

@@ -38,6 +38,7 @@ struct raw_image {
 	enum pixel_mode mode;
 };
 
-/* Returns false if bytes are missing, except the last row's padding, or the stride is too short. */
+/* Converts an image. Returns false if image->stride is shorter than a row, or if bytes of `data`
+ * are missing. The padding of the last row may be missing. */
 bool raw_unpack(const struct raw_image *image, const uint8_t *data, uint64_t bytes,
 	uint8_t *pixels);

@@ -216,7 +216,7 @@ inline_avx2 void column(const struct weight_pair *pairs, uint32_t count,
 	__m256i low_a = _mm256_set1_epi32(HALF), low_b = low_a;
 	__m256i high_a = _mm256_setzero_si256(), high_b = high_a;
 	for (uint32_t i = 0; i < count; i += 2, pairs++, in += 2 * stride) {
-		/* The last row may be loaded twice; then the second weight is 0. */
+		/* the second weight is 0 if the last row is loaded twice */
 		const uint8_t *next = i + 1 < count ? in + stride : in;
 		__m128i row = _mm_loadu_si128((const __m128i *)in);
 		__m128i below = _mm_loadu_si128((const __m128i *)next);

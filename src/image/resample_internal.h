@@ -86,7 +86,7 @@ void resample_wide(const struct resample_window *window, const struct passes *pa
 /* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels have 2 or 4
  * channels of 8 bits; the last channel is alpha. */
 void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
-/* Divides colours by alpha again, like Pillow's conversions back. */
+/* Divides colours by alpha, like Pillow's convert("RGBA") and convert("LA"). */
 void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
 
 horizontal_pass resample_horizontal_plain;
@@ -102,8 +102,8 @@ horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
 #endif
 
-/* Portable code for one row. The AVX2 passes call it, too, for rows where their loads would exceed
- * the image's memory. */
+/* Compute one row in portable code. The AVX2 passes, too, call these functions, for rows in which
+ * vector loads would exceed the image's memory. */
 void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out);
 void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,

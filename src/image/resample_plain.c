@@ -63,7 +63,8 @@ void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axi
 			in->data + y * in->stride, out + y * stride);
 }
 
-/* channels: the constant 2 or 4, so that the compiler makes a special loop for each. */
+/* Computes a row of pixels. channels: the constant 2 or 4, so that the compiler makes a special
+ * loop for each number of channels. */
 static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)

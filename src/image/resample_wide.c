@@ -33,7 +33,8 @@ static double rounded(double sum, size_t bytes)
 	return sum >= 0.0 ? floor(sum + 0.5) : -floor(-sum + 0.5);
 }
 
-/* bytes: size of a number, a constant, so that the compiler makes a special loop for each size. */
+/* Returns the sum of `count` numbers, which are `channels` numbers apart, times their weights.
+ * bytes: size of a number; a constant, so that the compiler makes a special loop for each size. */
 static inline __attribute__((always_inline)) double sum_row(const uint8_t *in,
 	const double *weights, uint32_t count, size_t channels, size_t bytes)
 {

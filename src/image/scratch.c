@@ -38,7 +38,7 @@ void *scratch_take(struct scratch *scratch, size_t size)
 		return NULL;
 	size = (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 	if (!scratch->block || scratch->block->size - scratch->used < size) {
-		/* as large as all blocks so far, so that even a large image needs only a few */
+		/* as large as all blocks so far, so that even a large image needs few blocks */
 		size_t grow = scratch->bytes > MIN_BLOCK ? scratch->bytes : MIN_BLOCK;
 		if (!add_block(scratch, size > grow ? size : grow))
 			return NULL;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* Memory for one image, given out in pieces that are all taken back together. If the newest block
- * is too small for a piece, another is added. scratch_reset replaces several blocks by one of their
- * total size, so that the next such image needs no allocation. */
+ * is too small for a piece, another block is added. scratch_reset replaces several blocks by one
+ * block of their total size, so that the next image of this size needs no allocation. */
 
 struct scratch_block;
 

@@ -7,11 +7,11 @@
 
 /*
  * The sections [tensor NAME] of a job. They prepare some of the job's files in another way than the
- * section [tensor].
+ * section [tensor]. The key `from` of a section tells which of two purposes the section has:
  *
- *   rules (if `from` is ""): NAME is a glob. The section prepares the samples whose paths match.
- *   a pair (if `from` is the path of a second file, such as a mask): the section prepares the
- *       second file, which is called NAME. Its tensor follows the tensor of the first file.
+ *   a rule (no `from`): NAME is a glob. The section prepares the samples whose paths match.
+ *   a pair (`from` is the path of a second file, such as a mask): the section prepares the second
+ *       file, which is called NAME. Its tensor follows the tensor of the first file.
  *
  *   Owns: the results of sections_keep. They live until the process ends, so that preparations can
  *         be copied with their pointers to sections.
@@ -34,10 +34,11 @@ struct tensor_sections {
 	struct tensor_section section[SECTIONS_MOST];
 };
 
-/* Returns a copy that lives until the process ends, the same for equal sections, or NULL. */
+/* Returns a copy that lives until the process ends. Equal sections get the same copy. Returns NULL
+ * if there is no memory. */
 const struct tensor_sections *sections_keep(const struct tensor_sections *sections);
 
-/* Tells whether both are NULL, or have equal `from` and equal sections in order. */
+/* Tells whether both are NULL, or have equal `from` and equal sections in the same order. */
 bool sections_equal(const struct tensor_sections *a, const struct tensor_sections *b);
 
 /* Returns the index of the first section whose glob matches, or -1. A star also matches slashes. */

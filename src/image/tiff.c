@@ -261,7 +261,7 @@ static void convert_pixel(
 	}
 }
 
-/* Copies the 16-bit numbers of a pixel. Divides colours by alpha if they are multiplied by it. */
+/* Copies the 16-bit numbers of a pixel. Divides the colours by alpha if tiff->associated is set. */
 static void keep_words(
 	const struct tiff *tiff, const uint8_t *row, size_t i, uint8_t *out)
 {

@@ -7,9 +7,8 @@
 #define JPEG_SIDE 65535
 #define JPEG_BLOCK 32 /* largest side, in pixels, of the blocks (MCUs) of a JPEG */
 
-/* Returns the most bytes that a codec holds for an image of this size: 8 per pixel. JPEG needs them
- * for all coefficients of a progressive file, PNG for all rows of an interlaced file of 16-bit
- * RGBA. */
+/* Returns the most bytes that a codec holds for an image of this size: 8 per pixel. A progressive
+ * JPEG needs 8 for all coefficients. An interlaced PNG of 16-bit RGBA needs 8 for all rows. */
 static uint64_t codec_bytes(struct tensor_shape image)
 {
 	uint64_t height = image.height, width = image.width;

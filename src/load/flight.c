@@ -9,7 +9,8 @@
 #define LEAST_LIMIT 2 /* while one read hangs, another one can still run */
 #define LEAST_ROUND 32 /* reads; enough to distinguish rates that differ by a quarter */
 #define REWARD 1.25    /* a doubled limit is kept if the rate grows by this factor */
-#define LOSS .9 /* a halved limit is kept if the rate does not fall below this factor */
+/* a halved limit is kept if the rate is at least this part of the earlier one */
+#define LOSS .9
 #define REST_ROUNDS 16 /* rounds between a try and the next one */
 
 void flight_init(struct flight *flight, unsigned limit, unsigned most)
@@ -29,7 +30,7 @@ bool flight_has_room(const struct flight *flight)
 
 void flight_begin(struct flight *flight, uint64_t now_ns)
 {
-	/* The time without a read in flight says nothing about the storage: it does not count. */
+	/* Time without a read in flight says nothing about the storage, and does not count. */
 	if (flight->in_flight++ == 0)
 		flight->begun_ns += now_ns - flight->idle_ns;
 }

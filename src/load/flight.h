@@ -8,7 +8,7 @@
 
 /*
  * Limits how many reads of one storage are in flight. The best limit is the smallest one at which
- * the storage reaches its full speed. Tries find this limit.
+ * the storage reaches its full speed. The best limit is found by trying several limits.
  *
  * The rate of reads is measured over groups of successive reads, here called rounds. A round has as
  * many reads as the limit (after the first failed try, twice as many), but at least 32. If the

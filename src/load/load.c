@@ -130,7 +130,7 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes a sample's second file, such as a mask, behind the first one in the tensor. */
+/* Decodes a sample's second file, such as a mask. Its pixels follow those of the first file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {

@@ -23,10 +23,11 @@
  *
  *   Flow: the caller calls load_pool_kick when there may be a task. A reader gets a task from
  *         `next_read`, reads the file without a lock, and passes the task back to the caller by
- *         `read`. A decoder gets from `next_decode` a task whose file was read, and passes it to
- *         `done`. If a program prepares the sample (prepare.h), a runner takes the
- *         decoder's part, with `next_run`. A sample with a tier is read from the tier or, if the
- *         tier lacks it, from the source, and is then offered to the tier.
+ *         `read`. A decoder gets from `next_decode` a task whose file was read, decodes the image,
+ *         and passes the task to `done`. If a program prepares the sample (prepare.h), a third kind
+ *         of thread, a runner, replaces the decoder, and gets the task from `next_run`. A sample
+ *         with a tier is read from the tier or, if the tier lacks it, from the source, and is then
+ *         offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
  *         priority (SCHED_BATCH).
@@ -51,21 +52,26 @@ struct load_task {
 	struct source_part part;
 	size_t plain; /* in a URL: offset of the text that still has to be %-escaped */
 	const char *name; /* name of the sample, for programs that prepare samples */
-	const char *root; /* symbolic links must not leave it; NULL: no limit */
+	/* directory that symbolic links must not leave; NULL: no limit */
+	const char *root;
 	uint64_t expected_bytes;   /* bytes of the sample, as in the catalogue */
 	int64_t expected_mtime_ns; /* the task fails if the file has another mtime */
 	struct tensor_shape expected_image; /* size of the image in the file */
-	unsigned orientation; /* EXIF's, used only with exif = apply; 0 or 1: upright */
-	uint64_t max_pixels;  /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
+	/* EXIF orientation, used only with exif = apply; 0 or 1: upright */
+	unsigned orientation;
+	uint64_t max_pixels; /* images with more pixels fail; 0: IMAGE_MAX_PIXELS */
 	const struct preparation *preparation;
-	struct tier_sample tier; /* dataset NULL: there is no tier */
+	/* the sample in its tier; tier.dataset is NULL if there is no tier */
+	struct tier_sample tier;
 	uint32_t tier_worth;
-	void *owner;		   /* private to the caller */
-	struct backings *backings; /* owner of the tensor's file; NULL: no file */
-	struct file_head head;	   /* head of the tensor's file */
-	bool by_content; /* the pool sets `identity` to the hash of the file's bytes */
+	void *owner; /* private to the caller */
+	/* store in which the finished tensor becomes a file in memory (base/backing.h); NULL: the
+	 * tensor gets no file */
+	struct backings *backings;
+	struct file_head head; /* bytes before the tensor in this file */
+	bool by_content; /* the pool sets `identity` to a hash of the sample's bytes */
 	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file in several
-	 * ways; it is read and decoded once, as the first task says. Later tasks use only
+	 * ways. The file is read and decoded once, as the first task says. Later tasks use only
 	 * preparation, owner, backings and head. No preparation in a chain may be encoded or
 	 * approximate, or have fills_truncated, exif = apply or channels = keep. */
 	struct load_task *also;
@@ -76,10 +82,11 @@ struct load_task {
 	 * task with `second` is in no chain. */
 	struct load_task *second;
 	struct load_read *read; /* set by the pool: what the reading stage has read */
-	/* Set by the pool when the file was read; the caller may use it from then on. */
+	/* The pool sets `identity` before it calls load_callbacks.read. */
 	struct load_identity identity;
-	/* NULL, or a finished tensor of the same image, set by next_decode: nothing is decoded. All
-	 * tasks of a chain have `same`, each with its own reference, or none has. */
+	/* A finished tensor of the same image. If next_decode sets `same`, the pool decodes
+	 * nothing. NULL: none. In a chain either all tasks have `same`, each with its own
+	 * reference, or none has. */
 	struct tensor *same;
 	/* The pool sets the fields below. */
 	int status;
@@ -103,8 +110,8 @@ must_check int load_context_use_plain(struct load_context *context);
 /* The programs must live longer than the context. */
 void load_context_use_programs(struct load_context *context, struct programs *programs);
 
-/* Processor times, and peak_bytes: the largest number of bytes that the context had after an image,
- * without tensors. */
+/* Processor times. peak_bytes: the most memory that the context had after an image, without
+ * tensors. */
 struct load_usage {
 	uint64_t read_ns;
 	uint64_t decode_ns;
@@ -132,8 +139,8 @@ must_check int load_bytes(struct load_task *task);
 struct load_work {
 	TAILQ_ENTRY(load_work) link;
 	void (*run)(struct load_work *work);
-	bool waits;  /* the work waits for a server: a reader does it, not a decoder */
-	bool queued; /* set by the pool: the work is in a queue */
+	bool waits;	 /* the work waits for a server, so a reader must do the work */
+	bool queued;	 /* set by the pool: the work is in a queue */
 	uint64_t due_ns; /* the scheduler's: when the work is due; 0: at once */
 };
 
@@ -156,12 +163,12 @@ enum load_stage { LOAD_READ, LOAD_DECODE, LOAD_RUN, LOAD_STAGES };
 must_check int load_pool_new(unsigned most_readers, unsigned n_decoders,
 	const struct load_callbacks *callbacks, struct load_pool **ret);
 /* Announces that the stage's next_read, next_decode or next_run may have a task: wakes a sleeping
- * thread, or starts a reader. One call wakes one thread, so a callback that returns a task must
- * call load_pool_kick if it has more. */
+ * thread, or starts a reader. One call wakes one thread. So a callback that returns a task must
+ * call load_pool_kick if there are more tasks. */
 void load_pool_kick(struct load_pool *pool, enum load_stage stage);
-/* Queues the work. A reader does work with work->waits before its next task; a decoder does other
- * work. If a decoder or runner calls this for work without work->waits, the work is done before the
- * call returns. */
+/* Queues the work. If work->waits is set, a reader does the work before its next task; otherwise a
+ * decoder does it. If a decoder or runner calls this for work without work->waits, the work is done
+ * before the call returns. */
 void load_pool_run(struct load_pool *pool, struct load_work *work);
 /* Takes work out of its queue. Returns false if a thread has begun the work. */
 must_check bool load_pool_take_back(struct load_pool *pool, struct load_work *work);

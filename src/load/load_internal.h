@@ -18,7 +18,8 @@ struct load_read {
 	int64_t expected_mtime_ns;
 	bool encoded, by_content;
 	struct load_identity identity;
-	struct tier_sample tier; /* load_read_run drops the reference to its dataset */
+	/* the sample in its tier; load_read_run drops the reference to tier.dataset */
+	struct tier_sample tier;
 	uint32_t tier_worth;
 	struct buffer names; /* memory of `path` and `root` */
 	struct buffer bytes;
@@ -43,8 +44,8 @@ void load_read_free(struct load_read **read);
 /* Frees each buffer of the read that is far larger than most samples need. */
 void load_read_trim(struct load_read *read);
 
-/* Makes the message of a sample whose file `name`, a mask or a later frame, has failed. message:
- * the error of this file. */
+/* Makes the message of a sample that has failed because of its file `name`, a mask or a later
+ * frame. message: the error of this file. */
 void load_name_second(
 	const char *name, const char *message, char ret[static IMAGE_MESSAGE]);
 

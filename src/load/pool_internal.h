@@ -32,7 +32,7 @@ struct load_pool {
 	struct lock lock;
 	struct crew crews[LOAD_STAGES];	    /* indexed by enum load_stage */
 	TAILQ_HEAD(works, load_work) works; /* (lock) work for decoders */
-	struct works waiting; /* (lock) work that may wait for a server, for readers */
+	struct works waiting; /* (lock) work for readers, which may wait for a server */
 	unsigned n_waiting;   /* (lock) readers that are doing work from `waiting` */
 	TAILQ_HEAD(, load_read) spare; /* (lock) reads that can be reused */
 	unsigned n_spare;	       /* (lock) */
@@ -50,9 +50,9 @@ must_check bool crew_wait(struct load_pool *pool, struct crew *crew);
 /* Returns a read for a new task, if possible a used one; NULL: no memory. */
 struct load_read *pool_take_read(struct load_pool *pool);
 
-/* Does the next work that waits for a server. Returns false if there is none, or if half of the
- * allowed readers do such work, because the other half must stay free for reading. load_pool_free
- * ends this limit. */
+/* Does the next work that waits for a server. Returns false if there is no such work, or if half of
+ * the allowed readers already do such work: the other half must stay free for reading. In
+ * load_pool_free this limit does not hold. */
 bool pool_do_waiting(struct load_pool *pool);
 
 /* --- readers.c -------------------------------------------------------------------------- */

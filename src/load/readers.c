@@ -117,7 +117,8 @@ static int start(struct load_pool *pool)
 	return err;
 }
 
-/* Starts a reader that is counted in pool->n_readers already. A failure takes the count back. */
+/* Starts a reader that is already counted in pool->n_readers. If this fails, subtracts 1 from
+ * pool->n_readers. */
 int reader_start(struct load_pool *pool)
 {
 	int err = start(pool);

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems whose files are on another machine, or, with FUSE, may be. */
+/* File systems with files on another machine; the files of a FUSE may also be local. */
 static const uint32_t remote[] = {
 	0x6969,	    /* NFS */
 	0x517b,	    /* SMB */

@@ -171,7 +171,7 @@ struct peer_fetch {
 	/* Reports the outcome, once, from the client's thread. 0: all bytes are there; -ETIMEDOUT:
 	 * the deadline has passed; -EHOSTDOWN: no connection; -ECONNRESET: the connection broke;
 	 * -EBADMSG: place_for returned NULL; -ECANCELED: peer_client_free was called; another
-	 * error: the peer's peer_refuse. */
+	 * error: the peer called peer_refuse with this error. */
 	void (*done)(void *context, int err);
 	void *context;
 };

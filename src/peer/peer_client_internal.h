@@ -35,7 +35,8 @@ TAILQ_HEAD(peer_wants, peer_want);
 /* A request that was sent. The slot is used until the answer is complete. */
 struct peer_slot {
 	struct peer_want *want; /* NULL: the fetch has failed before its answer came */
-	/* number in messages: index of the slot + PEER_WINDOW * requests in the slot so far */
+	/* the request's number in messages: index of the slot + PEER_WINDOW * the number of
+	 * requests that the slot has had, including this request */
 	uint32_t request;
 	bool is_used;
 };
@@ -92,7 +93,8 @@ struct peer_client {
 	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
-	/* (lock) Entries below n_spaces never change. */
+	/* (lock) for adding an entry. Entries below n_spaces never change, so the loop's thread
+	 * reads them without the lock. */
 	struct peer_space spaces[PEER_SPACES];
 	uint32_t n_spaces; /* (lock) */
 };
@@ -112,7 +114,8 @@ void peer_node_close(struct peer_node *node, int err);
 
 /* --- peer_receive.c ---------------------------------------------------------------------- */
 
-/* -errno: the connection must end; *ret_why: the reason, or NULL if strerror describes it */
+/* Receives answers. -errno: the connection must end. *ret_why is the reason, or NULL if strerror
+ * describes the reason. */
 must_check int peer_receive(struct peer_node *node, const char **ret_why);
 
 /* --- peer_client.c ----------------------------------------------------------------------- */

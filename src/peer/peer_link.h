@@ -55,7 +55,8 @@ must_check ssize_t peer_link_read(
 	struct peer_link *link, const struct iovec *parts, int n);
 /* Tells whether TLS holds decrypted bytes, for which epoll reports no event. */
 bool peer_link_has_more(const struct peer_link *link);
-/* Sends some bytes of the parts (either may be empty), which must be sent again after EAGAIN. */
+/* Sends bytes of the two parts, perhaps not all; either part may be empty. After EAGAIN the next
+ * call must begin with the same bytes. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2]);
 /* Sends `front`, then n bytes of the file from `offset` on. ENODATA: the file is too short. */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* overdue answers of a connection; a connection with more hangs, and is ended */
+/* most overdue answers of a connection; a connection that has more of them hangs, and is ended */
 #define MOST_LEFT (PEER_WINDOW / 2)
 
 /* --- the end of a connection ------------------------------------------------------------- */
@@ -61,7 +61,8 @@ void peer_node_move(struct peer_node *node)
 	node->pause_ns = 0;
 }
 
-/* A repeated reason is not logged, unless a handshake has succeeded in between. */
+/* Logs why the connection failed. Does not log the same reason again until a handshake has
+ * succeeded. */
 static void log_down(struct peer_node *node, const char *why)
 {
 	if (strcmp(node->why, why) == 0)

@@ -48,7 +48,8 @@ struct peer_served_space {
 	char texts[]; /* dataset and preparation, each ended by \0 */
 };
 
-/* A connection; its memory stays until the server's owner has answered all of its requests. */
+/* A connection. The memory is kept until the server's owner has answered all requests of the
+ * connection. */
 struct peer_served {
 	TAILQ_ENTRY(peer_served) link;
 	struct peer_server *server;
@@ -78,7 +79,8 @@ struct peer_server {
 	bool listens; /* false: accept() failed, and is next tried at next_look_ns */
 	pthread_t thread;
 	struct peer_serveds connections; /* oldest first */
-	struct peer_serveds gone; /* ended connections of which the owner has requests */
+	/* ended connections with requests that the owner has not answered yet */
+	struct peer_serveds gone;
 	uint32_t n_connections, n_strangers;
 	uint64_t next_look_ns; /* next search for connections that hang */
 	uint64_t lines_since_ns;
@@ -97,7 +99,8 @@ must_check int peer_served_new(
 	struct peer_server *server, int fd, const struct peer_address *address);
 /* Handles epoll events. -errno: the connection has ended. */
 must_check int peer_served_event(struct peer_served *served, uint32_t events);
-/* Queues the answer, and sends what the socket accepts. Frees it if the connection has ended. */
+/* Queues the answer, and sends what the socket accepts. If the connection has ended, frees the
+ * request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
 /* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung up, or its
  * handshake was not complete. */

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Returns the index of the incarnation in `nodes`. If `nodes` lacks the incarnation, returns
- * n_nodes, which stands for all such nodes; they are no sample's home. */
+ * n_nodes, the common index of all nodes that are no sample's home. */
 static uint32_t find(const uint64_t *nodes, uint32_t n_nodes, uint64_t incarnation)
 {
 	uint32_t i = 0;
@@ -36,10 +36,10 @@ static bool is_lacked(const struct coord_batch *batch, uint32_t i)
 	return batch->lacked && roaring_bitmap_contains(batch->lacked, batch->ids[i]);
 }
 
-/* Sets ret[i] to the node that should read sample i. This is the sample's home if the home has the
- * sample in its cache. Otherwise some node has to prepare the sample in any case. So it is the home
- * only if ranks on the home have room for the sample; else it is LOCALITY_NOWHERE, any node.
- * Returns false if there is no memory. */
+/* Sets ret[i] to the node that should read sample i: the sample's home, or LOCALITY_NOWHERE, which
+ * means any node. A home that has the sample in its cache should read the sample. Otherwise some
+ * node has to prepare the sample in any case, so the home should read the sample only if ranks on
+ * the home have room. Returns false if there is no memory. */
 static bool find_holders(const struct coord_batch *batch, const uint32_t *home,
 	uint32_t n_nodes, const uint32_t *rank_node, const uint32_t *rank_count,
 	uint32_t *ret)

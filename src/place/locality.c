@@ -24,9 +24,9 @@ struct heap {
 struct node {
 	uint32_t quota; /* samples that the ranks of the node take */
 	uint32_t has;	/* samples of the batch in the node's cache */
-	uint32_t kept;	/* samples in the cache that its ranks have taken so far */
-	/* the rank that took a sample last; the rank after it in the ring takes the next sample.
-	 * NONE: no rank of the node takes more samples. */
+	uint32_t kept;	/* samples in the cache that the node's ranks have taken so far */
+	/* the rank that took a sample last. The next rank in the node's ring (rank_next) takes the
+	 * next sample. NONE: no rank of the node takes more samples. */
 	uint32_t rank;
 	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };
@@ -43,10 +43,10 @@ struct locality {
 	 * node gets */
 	struct imbalance *fill;
 	uint32_t n_moves, fill_at;
-	/* rank_next[r]: the rank after rank r in the ring of ranks of its node that still take
-	 * samples; rank_left[r]: the number of samples that rank r still takes */
+	/* rank_next[r]: the rank after rank r in the ring of rank r's node. The ring has the node's
+	 * ranks that still take samples. */
 	uint32_t *rank_next;
-	uint32_t *rank_left;
+	uint32_t *rank_left; /* rank_left[r]: number of samples that rank r still takes */
 };
 
 /* --- memory ------------------------------------------------------------------------------ */
@@ -278,8 +278,8 @@ static uint32_t taken_by(struct locality *locality, uint32_t home)
 	return next_move(locality, node);
 }
 
-/* Returns the rank of the node that takes the next sample. If this is the rank's last sample,
- * removes the rank from the ring. */
+/* Returns which rank of the node takes the next sample. If the sample is the rank's last, removes
+ * the rank from the ring. */
 static uint32_t next_rank(struct locality *locality, struct node *node)
 {
 	uint32_t before = node->rank, rank = locality->rank_next[before];

@@ -9,8 +9,8 @@
 
 /*
  * Assigns the samples of a global mini-batch to ranks so that few tensors go from node to node
- * (Yang and Cong, HiPC 2019). The mini-batch has the same samples as before, so synchronous SGD
- * gives the same result.
+ * (Yang and Cong, HiPC 2019). The mini-batch keeps its samples, so synchronous SGD gives the same
+ * result.
  *
  *     1. A node takes samples that it has, up to the number that its ranks need.
  *     2. Samples that no node has go to nodes that lack samples, the smallest lack first, so that
@@ -41,10 +41,11 @@ must_check int locality_new(
 void locality_free(struct locality **locality);
 
 struct locality_batch {
-	const uint32_t *sample_node; /* node of sample i, or LOCALITY_NOWHERE */
+	const uint32_t *sample_node; /* the node that has sample i, or LOCALITY_NOWHERE */
 	uint32_t n_samples;
-	const uint32_t *rank_node;  /* rank_node[r]: the node of rank r */
-	const uint32_t *rank_count; /* samples of rank r; the sum is n_samples */
+	const uint32_t *rank_node; /* rank_node[r]: the node of rank r */
+	/* rank_count[r]: number of samples that rank r takes; the sum is n_samples */
+	const uint32_t *rank_count;
 	uint32_t n_ranks;
 	uint32_t n_nodes; /* all node numbers are less than n_nodes */
 };

@@ -35,8 +35,9 @@ static int split(const char *text, struct command *command, char *message)
 	return 0;
 }
 
-/* Omits the daemon's variables, which may contain credentials. The process has to compute in one
- * thread, because there is usually a process per CPU. */
+/* Makes the environment of the program. The daemon's variables are omitted, because they may
+ * contain credentials. A process has to compute in one thread, because there is usually a process
+ * per CPU. */
 static int fill_environment(
 	const struct preparation_config *config, struct command *command)
 {
@@ -96,8 +97,8 @@ static int add_bytes(EVP_MD_CTX *hash, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Adds the content of the file to the hash or, if the daemon can't open the file, its size and
- * mtime. */
+/* Adds the content of the file to the hash. If the daemon can't open the file, adds the file's size
+ * and mtime instead. */
 static int add_file(EVP_MD_CTX *hash, const char *path, const struct stat *st)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);

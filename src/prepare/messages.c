@@ -152,7 +152,7 @@ static int await_answer(struct exchange *exchange)
 	}
 }
 
-/* Waits for at least one byte. *ret: the number of bytes read. */
+/* Reads up to `most` bytes; waits until there is at least one. *ret: the number of bytes read. */
 static int receive(struct exchange *exchange, void *to, size_t most, size_t *ret)
 {
 	for (;;) {
@@ -181,7 +181,8 @@ static int receive_more(struct exchange *exchange, size_t most)
 	return err;
 }
 
-/* *ret points to the line in the buffer; exchange->used becomes the offset of the byte after it. */
+/* Receives a line. *ret points to the line in the buffer. exchange->used becomes the offset of the
+ * byte after the line. */
 static int receive_line(struct exchange *exchange, const char **ret)
 {
 	uint8_t *end;

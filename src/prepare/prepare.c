@@ -11,13 +11,13 @@
 #include <pthread.h>
 #include <string.h>
 
-#define START_NS UINT64_C(60000000000) /* least time to start a program */
+#define START_NS UINT64_C(60000000000) /* a process has at least this long to start */
 #define TRIES 2
 #define FIRST_PAUSE_NS UINT64_C(100000000)
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /* Room for one process of a program. Only the thread that has taken the slot uses the process, but
- * programs_stop may kill the process while it holds programs.lock. */
+ * programs_stop, which holds programs.lock, may kill the process. */
 struct slot {
 	struct process process;
 	bool taken;
@@ -196,8 +196,9 @@ static void end_process(struct programs *programs, struct slot *slot)
 	process_end(&slot->process);
 }
 
-/* Waits before a failed program is started again: not at all after one failure, FIRST_PAUSE_NS
- * after two in a row, then twice as long after each further one, up to MOST_PAUSE_NS. */
+/* Waits before a failed program is started again. After one failure there is no pause, after two
+ * successive failures a pause of FIRST_PAUSE_NS. Each further failure doubles the pause, up to
+ * MOST_PAUSE_NS. */
 static void pause_before_start(struct programs *programs, const struct program *program)
 {
 	LOCK_SCOPE(&programs->lock);
@@ -225,7 +226,8 @@ static void tell_isolation(
 			program->config->name);
 }
 
-/* Puts the process into the slot. If the daemon is stopping, kills it, and returns -EINTR. */
+/* Puts the process into the slot. If the daemon is stopping, kills the process, and returns
+ * -EINTR. */
 static int install(
 	struct programs *programs, struct slot *slot, const struct process *process)
 {
@@ -269,8 +271,8 @@ static void count_failure(struct programs *programs, struct program *program, bo
 	program->failures = failed ? program->failures + 1 : 0;
 }
 
-/* Has the slot's process prepare the sample, and starts a process if the slot has none. Returns
- * -EBADMSG if the program refused the sample. */
+/* Makes the slot's process prepare the sample. If the slot has no running process, first starts
+ * one. Returns -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
 	const struct program_sample *sample, uint8_t *tensor, char *message)
 {

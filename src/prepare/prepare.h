@@ -23,7 +23,7 @@
 
 struct programs;
 
-/* Logs each command that can't be run, and then fails if `stops` is set. */
+/* Logs each command that can't be run. If `stops` is set, fails at the first such command. */
 must_check int programs_new(
 	const struct daemon_config *config, bool stops, struct programs **ret);
 void programs_stop(struct programs *programs);
@@ -43,7 +43,8 @@ struct program_sample {
 };
 
 /* Waits for a free process, and for its answer to the sample. *ret: the array, which the caller
- * owns. -EIO: the program refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop. */
+ * owns. -EIO: the program refused the sample, or failed twice; -ENOMEM; -EINTR: programs_stop was
+ * called. */
 must_check int programs_run(struct programs *programs, const struct prepared_array *array,
 	const struct program_sample *sample, struct tensor **ret,
 	char message[static IMAGE_MESSAGE]);

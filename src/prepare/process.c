@@ -21,8 +21,8 @@
 #define END_MS 2000
 
 /* fork() would copy the page tables of the daemon, whose cache may be large, so the child shares
- * the daemon's memory (CLONE_VM, CLONE_VFORK) until it executes the program. It makes system calls
- * directly: setuid() and other functions of libc would act on all threads of the daemon. */
+ * the daemon's memory (CLONE_VM, CLONE_VFORK) until it executes the program. The child makes system
+ * calls directly: setuid() and other functions of libc would act on all threads of the daemon. */
 
 struct child {
 	const struct command *command;
@@ -100,8 +100,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int child_main(void 
 	return 127;
 }
 
-/* Starts the child in new namespaces, without network. If the kernel or a container forbids this,
- * starts the child without them. A daemon that is not root also needs a new user namespace. */
+/* Starts the child in new namespaces, without network. If the kernel or a container forbids new
+ * namespaces, starts the child in those of the daemon. A daemon that is not root also needs a new
+ * user namespace. */
 static pid_t clone_child(
 	struct child *child, uint8_t *stack, int *ret_pidfd, bool *ret_isolated)
 {
@@ -140,7 +141,7 @@ static void close_pipe(int ends[static 2])
 	}
 }
 
-/* The daemon keeps ends[ours], which becomes non-blocking. */
+/* Makes a pipe. The daemon's end, ends[ours], becomes non-blocking. */
 static int make_pipe(int ends[static 2], int ours)
 {
 	if (pipe2(ends, O_CLOEXEC) != 0)
@@ -193,7 +194,8 @@ int process_start(const struct command *command, struct process *ret, bool *ret_
 	return failed;
 }
 
-/* Kills the process and its group, and thereby its PID namespace, if it has its own. */
+/* Kills the process and its group. If the process has its own PID namespace, all processes of this
+ * namespace end with it. */
 void process_kill(const struct process *process)
 {
 	kill(-process->pid, SIGKILL);

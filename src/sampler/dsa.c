@@ -180,7 +180,8 @@ static size_t first_to_refuse(struct round *round)
 	return b;
 }
 
-/* Serves first(K) and later streams with one sample. Returns the first that refuses, or m. */
+/* Serves first(K) and later streams with one sample. Returns the index of the first stream that
+ * refuses the sample, or m if none refuses. */
 static size_t serve(struct round *round)
 {
 	size_t first = round->first;

@@ -308,7 +308,8 @@ static bool and_block(uint64_t *restrict ret, const uint64_t *restrict words)
 	return any;
 }
 
-/* Stores the bits that all sets have in this block; false: there are none, *ret is undefined. */
+/* Stores the bits that all sets have in this block. Returns false, and leaves *ret undefined, if
+ * there are no such bits. */
 static bool shared_block(
 	const struct idset *const *sets, size_t n, size_t block, uint64_t *ret)
 {

@@ -11,10 +11,10 @@
 #include <stddef.h>
 
 /*
- * A set of ids below a bound n: a bitset of n/8 bytes, and counts of the set bits in parts of it,
- * which take a few percent more. The rank of an element is its index in ascending order. Finding
- * the element of a rank (idset_select), or the rank of an element (idset_rank), takes O(log n); a
- * test of membership takes one load.
+ * A set of ids below a bound n: a bitset of n/8 bytes, and the number of elements in each part of
+ * the bitset; these numbers take a few percent more memory. The rank of an element is its index in
+ * ascending order. Finding the element of a rank (idset_select), or the rank of an element
+ * (idset_rank), takes O(log n); a test of membership takes one load.
  *
  *  Threads: the caller serialises.   Errors: -ENOMEM from functions that make a set.
  */

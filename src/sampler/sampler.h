@@ -26,9 +26,9 @@
  *            both, and both have the same label, if labels are given. The streams of a round draw
  *            the same class as often as possible.
  *
- *  Flow: a job joins; a stream is inserted when an epoch of it starts, rounds are drawn, the stream
- *        is removed; the job leaves. The caller reports which samples are *resident*: in the cache,
- *        or on their way there.
+ *  Flow: a job joins; a stream is inserted when an epoch of the job starts, rounds are drawn, the
+ *        stream is removed; the job leaves. The caller reports which samples are *resident*: in
+ *        the cache, or on their way there.
  *  Owns: the sets handed to sampler_insert.
  *  Threads: the caller serialises, under a lock. Exception: a sampler_set that no stream has is
  *        filled, read and freed without the lock, because this takes long.
@@ -48,8 +48,9 @@ void sampler_free(struct sampler **sampler);
 /* Mixes the number into the random state, so that later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
-/* selection: the ids that the job uses. space: the number of its cache space; jobs with equal
- * preparations share a space. Only `exchange` uses these two, and it copies the selection. */
+/* Adds a job, before its first stream. selection: the ids that the job uses. space: the number of
+ * the job's cache space; jobs with equal preparations share a space. Only `exchange` uses these two
+ * arguments, and copies the selection. */
 must_check int sampler_join(struct sampler *sampler, job_id job, uint32_t space,
 	const roaring_bitmap_t *selection);
 /* A job joins in three steps, so that the caller need not hold its lock for long. */
@@ -64,12 +65,13 @@ must_check int sampler_joining_prepare(struct sampler_joining *joining);
 must_check int sampler_join_prepared(struct sampler *sampler, job_id job, uint32_t space,
 	struct sampler_joining *joining);
 void sampler_joining_free(struct sampler_joining **joining); /* needs no lock */
-/* The job's stream must be gone. The job's classes stay until sampler_coarsen. */
+/* Removes a job. The job's stream must be gone. The job's classes stay until sampler_coarsen. */
 void sampler_leave(struct sampler *sampler, job_id job);
 
-/* A coarsening merges membership classes that only differ because of jobs that have left. Without
- * it jobs exchange fewer samples than they could. It is possible only while there is no stream, so
- * the caller does it before it inserts a stream, in three steps. */
+/* A coarsening merges membership classes that only differ because of jobs that have left. Without a
+ * coarsening, jobs exchange fewer samples than they could. A coarsening is possible only while
+ * there is no stream and no resident sample. So the caller makes one, in three steps, before it
+ * inserts a stream. */
 struct sampler_coarsening;
 /* First step, under the lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(

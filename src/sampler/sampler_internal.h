@@ -50,7 +50,8 @@ struct sampler {
 };
 
 /*
- * A sampling algorithm. All functions except draw may be NULL. R: the ids of a stream to draw.
+ * A sampling algorithm. All functions except draw may be NULL. R: the ids that a stream has yet to
+ * draw.
  *
  *  insert   is called before the stream is put into by_id; stream->set has R; may fail
  *  remove   is called before the stream is taken out of by_id

@@ -157,7 +157,8 @@ struct kept {
 	const char *allowed;
 };
 
-/* The preparation of a sample: of the section [tensor NAME] that selects it, otherwise of [tensor]. */
+/* The preparation of a sample: from the section [tensor NAME] that selects the sample, or, if no
+ * section does, from [tensor]. */
 struct look {
 	const struct preparation *preparation;
 	enum sample_format format;

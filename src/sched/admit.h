@@ -5,8 +5,8 @@
 
 #include "sched/sched_internal.h"
 
-/* Sets the job's preparation according to its program, if any. -EINVAL, reported: there is no such
- * program, or its arrays do not fit the job. */
+/* Sets the preparation in `config` if a program prepares the job's samples (key `prepare`).
+ * -EINVAL, reported: there is no such program, or its arrays do not fit the job. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
@@ -26,8 +26,8 @@ must_check int admit_rank(struct sched *sched, const struct job_config *config,
 /* Refuses a job whose batch does not fit into the memory: -EINVAL, reported. */
 must_check int admit_batch(
 	const struct edition *edition, config_report *report, void *context);
-/* Refuses a job with channels = keep whose format, filter or layout can't have the channels of its
- * images: -EINVAL, reported. */
+/* Refuses a job with channels = keep if its format, filter or layout does not allow the pixel modes
+ * of its images: -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
 /* Makes the tables that the job's layout needs, which takes a while. -errno */

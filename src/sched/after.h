@@ -38,8 +38,8 @@ struct aftermath {
 	struct sched_job *refill;
 	bool news; /* a feed has changed, so sched->news has to be called */
 	/* The fields from here on are set when the critical section ends. */
-	bool let_go;	  /* an ended stream's samples must no longer count as needed */
-	bool free_spaces; /* no job uses some space any more: its tensors are freed */
+	bool let_go; /* an ended stream's samples must no longer count as needed */
+	bool free_spaces; /* a space has no reference any more, so its tensors have to be freed */
 };
 
 /* Sets sched->section. The caller has set sched->cache before. */

@@ -16,11 +16,12 @@
 
 /* The clerk is a thread for work that takes long: beginning an epoch of a million samples takes
  * tens of milliseconds, and saving an order writes megabytes. The few threads that answer readers
- * must not wait for this. The clerk asks the engine of each queued job what has to be done;
- * meanwhile opens of this job wait in its engine. */
+ * must not wait for this. The clerk asks the engine of each queued job what has to be done. Opens
+ * that need this work wait in the engine. */
 
-/* Tells the engine that the epoch's stream was made (status 0) or could not be made, so that its
- * opens go on. Tells nothing if the stream was made, but has ended since then. */
+/* Tells the engine that the epoch's stream was made (status 0) or could not be made, so that the
+ * opens which wait for the epoch go on. Tells nothing if the stream was made, but has ended since
+ * then. */
 static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 {
 	struct aftermath aftermath;
@@ -148,7 +149,8 @@ static void tell_loaded(
 	sched_unlock(job->sched, &aftermath);
 }
 
-/* Loads the order of an ended epoch that a script reads again; an error goes to its readers. */
+/* Loads the order of an ended epoch that a script reads again. An error goes to the readers of this
+ * epoch. */
 static void load(struct sched_job *job, uint32_t epoch, uint32_t bound)
 {
 	const char *reason = "";

@@ -11,25 +11,26 @@ struct sched_edition;
 
 #define SCHED_JOB_NAMES 1024
 
-/* Takes a reference to the dataset, and copies config. This function and the next ones may wait.
- * -EEXIST: another dataset has the name; -ENFILE, -ENOMEM. */
+/* Adds a dataset. Takes a reference to the dataset, and copies `config`. This function and the next
+ * ones may wait. -EEXIST: another dataset has the name; -ENFILE, -ENOMEM. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
-/* Takes a dataset: no job can begin to use it until it is given back, removed or replaced.
- * *ret_config: a copy, which the caller frees. -ENOENT; -EBUSY: ret_jobs names the jobs that use
- * the dataset, or is "" if another caller has taken it; -EINVAL: the configuration is not known.
- * used: takes it even if jobs use it; ret_jobs: their names. The caller then calls
- * sched_dataset_move or sched_dataset_give_back. */
+/* Takes a dataset: no job can begin to use the dataset until it is given back, removed or replaced.
+ * used: the dataset is taken even if jobs use it; the caller then calls sched_dataset_move or
+ * sched_dataset_give_back. *ret_config: a copy of the configuration, which the caller frees.
+ * ret_jobs: the names of the jobs that use the dataset. -ENOENT; -EBUSY: jobs use the dataset, or,
+ * if ret_jobs is "", another caller has taken it; -EINVAL: the configuration is not known. */
 must_check int sched_dataset_take(struct sched *sched, const char *name, bool used,
 	struct dataset_config *ret_config, char ret_jobs[static SCHED_JOB_NAMES]);
 void sched_dataset_give_back(struct sched *sched, const char *name);
 void sched_dataset_remove(struct sched *sched, const char *name);
-/* Replaces a taken dataset by another catalogue of its name. After an error it is still taken. */
+/* Replaces a taken dataset by another catalogue of the same name. After an error the old catalogue
+ * is still in use, and taken. */
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* Tells whether the next edition would change files that are not of one epoch, such as files in
- * current/ and listings. Returns the reason; NULL: it would change none of them. */
+/* Returns why the next edition would change files that do not belong to one epoch, such as files in
+ * current/ and listings; NULL: the edition would change none of these files. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
 /* Installs the next edition (dataset_scan_next) of a taken dataset, for epochs that begin later.

@@ -122,7 +122,8 @@ static void end_locked(
 	draw_end_locked(job, effect->epoch, aftermath);
 }
 
-/* The round may also draw samples for other jobs, but binds samples only for this job. */
+/* Draws a sample for an open that waits. The round may also draw samples for other jobs, but binds
+ * samples only for this job. */
 static void draw_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

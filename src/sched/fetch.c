@@ -96,8 +96,8 @@ void *sched_fetch_place(
 	return fetch->tensor ? fetch->tensor->data : NULL;
 }
 
-/* Returns the tensor in a file that the kernel can read, if wanted->in_file is true and the file
- * can be made; otherwise returns the tensor itself. */
+/* Copies the tensor to a file that the kernel can read, if wanted->in_file is true, and returns the
+ * copy. Returns the tensor itself if no file is needed or can be made. */
 static struct tensor *to_file(struct wanted *wanted, struct tensor *tensor)
 {
 	const struct space *space = wanted->key.space;

@@ -26,7 +26,7 @@ struct sched_dataset_times {
 bool sched_dataset_times(
 	struct sched *sched, uint32_t number, struct sched_dataset_times *ret);
 
-/* the samples of a dataset that any jobs read with one preparation */
+/* the samples of a dataset that at least one job reads with this preparation */
 struct sched_prepared {
 	char preparation[PREPARATION_TEXT];
 	uint32_t jobs, samples;
@@ -79,7 +79,8 @@ typedef bool sched_lives(const struct sched_program *program);
 /* Makes the scheduler ask `lives` once a second which processes have ended: the epoch of current/
  * depends on the processes that live. Must be called before jobs are added. */
 void sched_on_look(struct sched *sched, sched_lives *lives);
-/* Asks `lives` at once about the job's processes, and tells its engine which scripts have ended. */
+/* Asks `lives` at once about the job's processes, and tells the job's engine which scripts have
+ * ended. */
 void sched_look(struct sched_job *job);
 #define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
 
@@ -93,7 +94,9 @@ struct sched_job_status {
 	uint32_t drawn;	  /* samples drawn ahead, but not bound */
 	uint32_t bad;	  /* bad samples that later epochs leave out */
 	uint32_t skipped; /* bad samples that `epoch` leaves out */
-	/* totals since the job was added */
+	/* totals since the job was added. served: samples that readers got. decoded, shared, hit:
+	 * bound samples, by enum served. errors: opens whose sample could not be prepared. waits:
+	 * opens that waited. wait_ns: sum of these waits */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
 	/* the time that readers have waited for each cause since the job was added; simultaneous
 	 * waits count once. The element WAIT_FILE_SYSTEM is another sum: the times to answer all
@@ -144,7 +147,7 @@ bool sched_job_tier(
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* samples that exactly the jobs in `jobs` read with the same preparation */
+/* the samples that one set of jobs, and no other listed job, reads with the same preparation */
 struct sched_common {
 	uint64_t jobs; /* Bit i: the job ids[i] reads the samples. */
 	uint32_t samples;

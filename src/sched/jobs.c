@@ -107,8 +107,9 @@ static int job_new(struct sched *sched, const struct job_config *config,
 	return err;
 }
 
-/* Returns an id for a new job: `known`, the id of an earlier job of this name (0: none), if no job
- * has it now; otherwise the next free id after the last one that was given to a job. */
+/* Returns an id for a new job. known: the id of an earlier job of this name; 0: there is none.
+ * Returns `known` unless a job has this id now; otherwise returns the next free id after the last
+ * one that was given to a job. */
 static job_id choose_id(struct sched *sched, job_id known)
 {
 	LOCK_SCOPE(&sched->lock);
@@ -187,7 +188,8 @@ static bool name_is_taken(struct sched *sched, const char *name)
 	return job_find_locked(sched, name, 0) != NULL;
 }
 
-/* Gives the job its id, files and saved state, before other threads can find the job. */
+/* Gives the job its id, files and saved state, and then makes the job known to other threads
+ * (install). */
 static int add_job(struct sched *sched, struct sched_job *job, bool persist,
 	const struct adding *adding)
 {
@@ -315,7 +317,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	return job;
 }
 
-/* forget: removes some or all of the job's files. -ENOENT */
+/* Removes a job. forget: removes some or all of the job's files. -ENOENT */
 static int remove_job(
 	struct sched *sched, const char *name, void (*forget)(const struct job *job))
 {

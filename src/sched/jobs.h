@@ -13,8 +13,8 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct sched_reader;
 
-/* persist: keeps the job's ini in the state directory, so that a restart adds the job again.
- * -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected): reported. */
+/* Adds a job. persist: keeps the job's ini in the state directory, so that a restart adds the job
+ * again. -EEXIST, -EINVAL (unknown dataset, bad predicate, nothing selected): reported. */
 must_check int sched_job_add(struct sched *sched, const struct job_config *config,
 	bool persist, config_report *report, void *context);
 
@@ -27,15 +27,15 @@ void sched_job_print_state(struct sched_job *job, FILE *out);
 /* Makes printed checkpoints survive a power failure. May wait for the disk. */
 must_check int sched_job_sync(struct sched_job *job);
 
-/* Takes the job back to a checkpoint: samples read since then are unread again, at the same
- * positions. at: NULL, or "EPOCH:POSITION", where the job then continues; the positions before it
- * count as read. Opens wait meanwhile, and so may the caller. -EINVAL and others: reported; the job
- * stays as it was. */
+/* Takes the job back to the checkpoint in `text`. Samples that were read after the checkpoint are
+ * unread again, at the same positions. at: NULL, or "EPOCH:POSITION", where the job continues
+ * instead; the positions before this position count as read. Opens wait during the restore, and so
+ * may the caller. -EINVAL and others: reported; the job stays as it was. */
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
-/* Writes a checkpoint, with all kept orders, to fd, a regular file, for other machines with the
- * same data. Errors are reported. May wait. */
+/* Writes a checkpoint and all kept orders to `fd`, which is a regular file. The file is for
+ * machines with the same data (sched_job_add_import). Errors are reported. May wait. */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
@@ -47,10 +47,11 @@ struct sched_import {
 	const char *at;
 };
 
-/* Adds a job, which must have no epochs here, with the state of an exported job: it continues where
- * the exported job was, with the same samples at the same positions. For a rank, the file has all
- * ranks of a training, one after the other, and the training continues, even with another number of
- * ranks (sched_job_log). -EBADMSG, reported: the file can't be used for the job. */
+/* Adds a job with the state of an exported job. The job must not have epochs here yet. The job
+ * continues where the exported job was, with the same samples at the same positions. For a rank,
+ * the file has the exports of all ranks of a training, one after the other, and the training
+ * continues, even with another number of ranks (sched_job_log). -EBADMSG, reported: the file can't
+ * be used for the job. */
 must_check int sched_job_add_import(struct sched *sched, const struct job_config *config,
 	bool persist, const struct sched_import *import, config_report *report,
 	void *context);
@@ -99,12 +100,12 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the epoch's edition (its samples and labels, from one scan), which does not change until
- * sched_edition_put; this must come before sched_job_put. SCHED_CURRENT: the edition that a script
- * would read if it began now. */
+/* Returns the epoch's edition (its samples and labels, from one scan). The edition does not change
+ * until sched_edition_put, which the caller calls before sched_job_put. SCHED_CURRENT: the edition
+ * that a script would read if it began now. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Returns what sched_edition returns, except for SCHED_CURRENT: then returns the largest edition to
- * which files of current/ may belong now. */
+/* Returns the epoch's edition, as sched_edition does. For SCHED_CURRENT, returns the largest
+ * edition to which files of current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)

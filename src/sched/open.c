@@ -297,7 +297,8 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that would have to wait without a ticket to cancel it. Returns err. */
+/* Undoes an open that would have to wait, but has got no ticket by which it could be cancelled.
+ * Returns err. */
 static int refuse_to_wait_locked(
 	struct sched_handle *handle, int err, struct aftermath *aftermath)
 {

@@ -33,7 +33,8 @@ struct sched_opened {
 struct sched_reader {
 	struct reader who;
 	bool done; /* The thread has read its previous file to the end. */
-	/* Worker processes read for the reader's process, so it probably only looks at files. */
+	/* Worker processes read for the reader's process, so the reader's process probably only
+	 * looks at files. */
 	bool looks;
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */
@@ -108,8 +109,8 @@ void sched_undo(struct sched_handle *handle);
  * have released now. Ignores positions that are not bound, or already consumed. */
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
-/* Finds the position's label if it does not depend on the sample (order = sequential, layout =
- * classes, labels = fixed). Returns false if the label depends on the sample, or if a label in
+/* Finds the position's label if the label does not depend on the sample (order = sequential, layout
+ * = classes, labels = fixed). Returns false if the label depends on the sample, or if a label in
  * current/ depends on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 

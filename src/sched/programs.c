@@ -57,11 +57,11 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* Scripts that are recognized by their processes have odd numbers. A job with `script = one`
- * numbers its scripts itself: 2, 4, 6 and so on. A process belongs to the last script if it has
- * already read for this script, or if another process of the script lives. Otherwise it begins a
- * new script. Before any process has read from this daemon, no process counts as living. */
-
+/* Returns the last script of a job with `script = one`; zeros: there is none. Scripts that are
+ * recognized by their processes have odd numbers. A job with `script = one` numbers its scripts
+ * itself: 2, 4, 6 and so on. A process belongs to the last script if it has already read for this
+ * script, or if another process of the script lives. Otherwise it begins a new script. Before any
+ * process has read from this daemon, no process counts as living. */
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {

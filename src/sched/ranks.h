@@ -42,15 +42,16 @@ void *sched_fetch_place(
 /* Ends a fetch. err: 0 if all bytes are in place. Any thread may call this, without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
-/* A coordinator draws the samples of a training for all its ranks, and each rank gets its part as a
- * feed. The k-th sample of an epoch's feed becomes the epoch's k-th binding. */
+/* The state of a rank's feed. A coordinator draws the samples of a training for all its ranks, and
+ * each rank gets its part as a feed. The k-th sample of an epoch's feed becomes the epoch's k-th
+ * binding. */
 struct sched_feed_state {
 	bool started;	 /* An epoch has begun. */
 	uint32_t newest; /* number of the last epoch that has begun */
 	/* the epoch to which `next` and `consumed` refer: the previous epoch until all its samples
 	 * are consumed, then the newest epoch */
 	uint32_t epoch;
-	uint32_t next;	   /* samples received so far */
+	uint32_t next;	   /* number of samples received so far */
 	uint32_t consumed; /* The epoch's first `consumed` bindings are all consumed. */
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
@@ -61,14 +62,15 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 	const sample_id *ids, uint32_t n);
 
-/* Notes that another daemon has served the rank, and that its readers have consumed the epoch's
- * first `consumed` samples. The feed still brings these samples, because readers may open them
- * again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting opens of
+/* Notes that another daemon has served the rank, and that the rank's readers have consumed the
+ * epoch's first `consumed` samples. The feed still brings these samples, because readers may open
+ * them again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting opens of
  * current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
-/* Notes whether the coordinator can be reached. since_ns: since when (clock_now_ns) it can't; 0: it
- * can. gives_up: opens that find no sample in the feed, or wait for one, fail with -ETIMEDOUT. */
+/* Notes whether the coordinator can be reached. since_ns: the time (clock_now_ns) since when the
+ * coordinator can't be reached; 0: it can be reached. gives_up: opens that find no sample in the
+ * feed, or wait for one, fail with -ETIMEDOUT. */
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up);
 
 /* Notes whether the rank is lent: another daemon may serve it. Readers here then get only samples

@@ -14,7 +14,7 @@
 #include <errno.h>
 
 /*
- * Moves the jobs of a dataset to a new scan of it:
+ * Moves the jobs of a dataset to a new scan of this dataset:
  *
  *     each job's next edition is made beside the present one, and readers notice nothing;
  *                    |         if a job can't move, the new scan is discarded

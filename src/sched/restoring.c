@@ -143,7 +143,8 @@ void restore_if_wanted(struct sched_job *job)
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);
 }
 
-/* -ENODEV: the job is removed, or the scheduler stops; -EBUSY: another restore is under way */
+/* Passes the work to the clerk, and waits until the clerk has done it. -ENODEV: the job is removed,
+ * or the scheduler stops; -EBUSY: another restore is under way */
 static int restore_by_clerk(struct sched_job *job, struct clerk_restore *work)
 {
 	struct sched *sched = job->sched;

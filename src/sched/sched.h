@@ -48,13 +48,13 @@ typedef bool sched_head_of(const struct job_config *config, struct file_head *re
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Has a thread of the pool do work that takes long (load_pool_run). If the caller is itself a
+/* Lets a thread of the pool do work that takes long (load_pool_run). If the caller is itself a
  * decoder or a runner, and work->waits is false, the work is done before this function returns. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. Returns true if no worker has begun it or will begin it. Work that was
- * never passed to sched_run or sched_run_later must be zeroed. */
+/* Takes queued work back. Returns true if no worker has begun the work; then no worker will begin
+ * it. Work that was never passed to sched_run or sched_run_later must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
 /* Counts bytes made from a tensor for one open as memory of the daemon, until sched_drop_content.

@@ -69,7 +69,7 @@ must_check int handle_settle_locked(
 void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
 /* Continues an open whose request the engine has answered. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Has a worker look the request's sample up in a saved order (EFFECT_LOOK_UP). */
+/* Lets a worker look up the request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error, gives up
  * the sample. `opened` is called after the critical section. */

@@ -177,7 +177,8 @@ void job_count_waits_locked(struct sched_job *job, uint64_t now_ns);
 /* Calls job_count_waits_locked for all jobs that wait for the sample, because the cause of their
  * waits changes. */
 void wanted_moved_locked(struct wanted *wanted, uint64_t now_ns);
-/* Has a notice (a warning to the user) logged without the lock, once for each kind and job. */
+/* Logs a notice (a warning to the user), without the lock, after the critical section. Each kind is
+ * logged once for a job. */
 void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 	struct aftermath *aftermath);
 
@@ -190,7 +191,7 @@ void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* Returns when the next delayed work has to begin; UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
-/* Has workers do the delayed work whose time has come. Takes the lock. */
+/* Passes to workers the delayed work whose time has come. Takes the lock. */
 void postponed_run_due(struct sched *sched);
 
 void effects_execute_locked(

@@ -17,7 +17,7 @@
  *          caller of another function holds no lock.   Errors: -ENOMEM.
  */
 
-/* Each bad sample gets a position that epochs leave out. */
+/* The positions that epochs leave out, one for each bad sample. */
 struct skip_plan {
 	uint32_t n;
 	/* An epoch binds the bad sample sample[i] to position[i], and shows no file for this

@@ -88,7 +88,7 @@ static int find_at_home(const struct part *part, roaring_bitmap_t *ids)
 }
 
 /* Finds the samples whose home is this node, and for which ranks of the training will still ask in
- * the epoch. Finds none if a stream of another rank on this node already lists them. */
+ * the epoch. Finds none if a stream of another rank on this node already lists these samples. */
 static int find_demand(const struct stream *stream)
 {
 	const struct edition *edition = stream->edition;

@@ -13,8 +13,9 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Returns in *ret the source of an earlier edition (scan) of the dataset, whose files were kept;
- * opens the edition if it is not open. Counts the caller as a job of *ret. */
+/* Sets *ret to the source of edition `number` of the dataset of `now`. This is an earlier scan
+ * whose files were kept. Opens the edition unless it is open. Counts the caller as a job of
+ * *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 enum sampler_kind source_sampler(const struct sched_source *source);
 /* Finds the source of a dataset that the caller has taken (sched_dataset_take). */

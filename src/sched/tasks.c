@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The second file of a pair, or a later frame of a group, while a sample is prepared. */
+/* The second file of a pair, or a later frame of a group of frames, while a sample is prepared. */
 struct wanted_second {
 	struct wanted_second *next;
 	struct preparation preparation;
@@ -151,7 +151,8 @@ static bool fill_task(const struct sched *sched, struct wanted *wanted)
 	return !err;
 }
 
-/* The thread that takes this task wakes another reader thread if there are more tasks. */
+/* Returns the next file to read; NULL: there is none. Begins the fetches of samples that another
+ * daemon has. sched_unlock wakes another reader thread if more files may be read. */
 struct load_task *sched_next_read(void *context)
 {
 	struct sched *sched = context;
@@ -212,8 +213,8 @@ struct load_task *sched_next_decode(void *context)
 	return &wanted->task;
 }
 
-/* Tells whether to log the failure. A transient one is logged only if no further try follows, so
- * that a reader gets the error. */
+/* Tells whether to log the failure. A transient failure is logged only if a reader gets the error,
+ * because no further try follows. */
 static bool is_worth_a_line(struct wanted *wanted, const struct load_task *result)
 {
 	struct space *space = wanted->key.space;
@@ -238,7 +239,8 @@ static void note_cost_locked(struct space *space, const struct load_task *result
 		&sched_source_of(source)->cpu_ns, result->cpu_ns, memory_order_relaxed);
 }
 
-/* May free the task. first: the first task of a shared decode, which has the result. */
+/* Gives the result of a task to the supply. May free the task. first: the chain's first task, whose
+ * status counts for all tasks of the chain. */
 static void end_task_locked(struct sched *sched, struct load_task *task,
 	const struct load_task *first, struct aftermath *aftermath)
 {

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Limit of the debt that a job makes by samples which are decoded in other jobs' turns: this many
- * quanta of the job. So the job's own requests do not wait too long. */
+/* The largest debt, in quanta of the job, that a job can get from samples decoded in other jobs'
+ * turns. The limit keeps the job's own requests from waiting too long. */
 #define MOST_ROUNDS_OF_DEBT 100
 
 struct share_want {

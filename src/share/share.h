@@ -52,7 +52,8 @@ enum share_policy {
 /* The data of a job that share_grant uses. */
 struct share_claim {
 	double weight; /* more than 0 */
-	double cost;   /* seconds of decode time per sample; 0: decoded for others */
+	/* seconds of decode time per sample; 0: other jobs' decodes give the job all its samples */
+	double cost;
 	double demand; /* samples per second that the job could use */
 };
 
@@ -115,7 +116,8 @@ struct share_job {
 	double granted;	     /* samples per second that share_grant has granted */
 	double rate;	     /* samples per second in the last window */
 	uint64_t charged_ns; /* decode time charged in the present window */
-	bool passed;	     /* no more requests to offer in this call of share_next */
+	/* the job has nothing more to offer in this call of offer_lanes (queue.c) */
+	bool passed;
 	/* value of shares->windows when the job's last probe began; 0: the job was never probed */
 	uint64_t probed_at;
 	/* The caller counts in `samples` and `waited_ns`; shares_window sets both to 0. */
@@ -141,7 +143,7 @@ struct shares {
 
 void shares_init(struct shares *shares, enum share_policy policy);
 
-/* cost_ns: expected decode time of a sample, until it is measured. */
+/* Adds a job. cost_ns: expected decode time of a sample, used until the decode time is measured. */
 void share_join(
 	struct shares *shares, struct share_job *job, double weight, uint64_t cost_ns);
 void share_leave(struct share_job *job);
@@ -177,7 +179,8 @@ typedef enum share_answer share_offer(void *context, struct share_request *reque
 void share_with(struct share_request *first, struct share_request *other);
 
 /* Returns the request that a free decoder should take, or NULL. Puts aside this request and those
- * decoded together with it, and charges all jobs that want one of them in equal parts. */
+ * decoded together with it. Divides their decode time equally among the jobs that want one of
+ * them. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 

@@ -12,8 +12,10 @@
  * job gets most of the decode time for at most PROBE_WINDOWS windows. If the job's readers idle
  * then, its need is known. */
 
-#define LEAST_PART .02 /* part of a round that is divided by weight, even without need */
-/* seconds; the measured cost is 0 if all samples of the job were decoded for other jobs */
+/* part of a round that is divided by weight, whatever jobs need */
+#define LEAST_PART .02
+/* The least cost of a sample, in seconds, by which the time of decoders is divided. The measured
+ * cost is 0 if all samples of the job were decoded for other jobs. */
 #define LEAST_COST 1e-9
 
 #define SHORT_PART .75 /* decoders are short if more of their time is used */
@@ -106,7 +108,8 @@ static bool is_known_now(const struct shares *shares)
 	return !needs_probe(job) || shares->windows >= job->probed_at + PROBE_WINDOWS;
 }
 
-/* Each probe is followed by at least one window without a probe. */
+/* Ends the present probe, or begins one. Each probe is followed by at least one window without a
+ * probe. */
 static void probe(struct shares *shares)
 {
 	shares->windows++;

@@ -146,9 +146,9 @@ static int check(struct importing *importing)
 		job->now->set.positions, importing->places.fingerprint);
 }
 
-/* An imported order has a place (import.h) instead of each sample's id. Replaces these places by
- * ids. Returns false if no sample has the place. Returns false, too, if the job's positions have
- * fixed labels, and the sample has another label than its position. */
+/* Replaces the places (import.h) of samples in an imported order by ids. Returns false if no sample
+ * has such a place, or if positions have fixed labels and a sample has another label than its
+ * position. */
 static bool translate(const struct importing *importing, struct order_data *data)
 {
 	const struct job *job = importing->job;
@@ -289,7 +289,7 @@ void import_undo(struct job *job)
 		order_prune(job->directory, UINT32_MAX);
 }
 
-/* Imports all orders of the file. After an error, removes the orders that it has saved. *ret: the
+/* Imports all orders of the file. After an error, removes the orders that were saved. *ret: the
  * point to which the caller has to restore the job. If ret is NULL, the job replays the orders. */
 static int import(struct job *job, const struct adding *adding, struct restoring *ret)
 {

@@ -27,7 +27,8 @@ struct places {
 must_check int places_find(const struct edition *edition, struct places *ret);
 void places_free(struct places *places);
 
-/* The head of an export: a checkpoint, and a line about the orders that follow it. */
+/* The head of an export: a checkpoint, and a line about the orders that follow the head
+ * (import.c). */
 struct import_head {
 	struct checkpoint from;
 	unsigned n_orders, kind;

@@ -13,9 +13,10 @@
 #include <sys/stat.h>
 
 /* Reads the exports of all ranks of a training that continues with another number of ranks, or at
- * an earlier point. Lists the samples that the ranks had read in the epoch, one mini-batch after
- * the other. The log of the continued training begins with this list. So no rank is given these
- * samples again, and the rest of the epoch is drawn and divided anew. */
+ * an earlier point. Lists the samples that the ranks had read in the epoch in which the training
+ * continues, one mini-batch after the other. The log of the continued training begins with this
+ * list. So no rank is given these samples again, and the rest of the epoch is drawn and divided
+ * anew. */
 
 struct one_rank {
 	bool found;
@@ -191,8 +192,9 @@ static int load_order(struct reading *reading, uint32_t r)
 	return err;
 }
 
-/* Sets ret[p] to 1 for each position p of the rank that counts as read: those that the rank had
- * read or, if reading->at, its part of the first reading->position positions of all ranks. */
+/* Sets ret[p] to 1 for the positions p of rank r that count as read. These are the positions that
+ * the rank had read. If reading->at is true, they are instead the rank's part of the first
+ * reading->position positions of all ranks. */
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];

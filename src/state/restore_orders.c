@@ -224,9 +224,9 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 	return make_epoch(job, restoring, epoch, false, &data, ret);
 }
 
-/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged if only the running epoch
- * continues. This is so if no epoch was draining, or if the job goes to restoring->at_epoch. It is
- * so, too, if the order of the draining epoch is gone, or has other reads than the checkpoint. */
+/* Makes the draining epoch of the checkpoint. Leaves *ret unchanged, so that only the running epoch
+ * continues, in these cases: no epoch was draining; the job goes to restoring->at_epoch; the order
+ * of the draining epoch is gone, or has other reads than the checkpoint. */
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;

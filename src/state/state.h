@@ -50,8 +50,8 @@ struct restored {
 	size_t n_orders;
 };
 
-/* Writes the orders of epochs that are still in memory to the job's directory. The caller has
- * called epochs_hold, so opens wait. */
+/* Saves in the job's directory the orders of the epochs that are in memory. The caller has called
+ * epochs_hold, so opens wait. */
 must_check int restore_save_live(struct job *job, struct restoring *restoring);
 /* Makes the epochs with which the job continues, and saves their orders for the journal's next
  * segment. The caller has called epochs_hold, and afterwards passes the fields of *ret to

@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). These tables
- * make the enumerations, the sums, the text files in the mount and the man page.
+ * The daemon's counters and gauges (STATS_TABLE) and histograms (STATS_HISTOGRAMS). The
+ * enumerations, the texts in the mount and the man page are made from these tables.
  *
  *   Flow: any module counts; src/files prints.   Errors: none.
  *   Threads: any, each with its own counters, which stats_get adds up; a gauge is a single value.

@@ -21,7 +21,7 @@ static char **engine_arguments(int argc, char **argv)
 }
 
 /* Returns the absolute path, which the caller frees; NULL: no such path, or no memory. is_mounted:
- * no process serves this mount yet, so this function must not access the path. */
+ * `path` is a mount that no process serves yet, so this function must not access it. */
 static char *absolute(const char *path, bool is_mounted)
 {
 	if (!is_mounted)

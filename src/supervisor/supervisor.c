@@ -38,7 +38,8 @@ struct supervisor {
 	const struct supervisor_config *config;
 	struct kept *kept;
 	int page, socket, engines_socket, signals;
-	sigset_t mask;	   /* signal mask of the supervisor's start, which engines get */
+	/* signal mask that the supervisor started with; engines get it, too */
+	sigset_t mask;
 	pid_t engine;	   /* pid of the engine; 0: none is running */
 	bool ready;	   /* the present engine has reported that it serves the mount */
 	bool served;	   /* an engine has reported that it serves the mount */
@@ -193,7 +194,8 @@ static bool take_message(struct supervisor *supervisor)
 	return true;
 }
 
-/* Tells whether the engine died by its own fault: then the next engine would probably die, too. */
+/* Tells whether the engine died by its own fault, so that the next engine would probably die,
+ * too. */
 static bool counts(const struct supervisor *supervisor, int status)
 {
 	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
@@ -227,7 +229,8 @@ static void plan_next(struct supervisor *supervisor, int status)
 		supervisor->start_ns += FIRST_PAUSE_NS << (n - 2);
 }
 
-/* Returns true if the supervisor must end, too, with exit status *ret. */
+/* Notes that the engine has ended, and plans the start of the next one. Returns true if the
+ * supervisor must end, too, with exit status *ret. */
 static bool note_end(struct supervisor *supervisor, int status, int *ret)
 {
 	struct kept *kept = supervisor->kept;

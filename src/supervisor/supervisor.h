@@ -20,9 +20,10 @@
  *         order, the supervisor ends with the engine's exit status.
  *   Owns: copies of the descriptors of mounts, sockets and the lock; memory that the supervisor
  *         shares with the engine (base/kept.h).
- *   Threads: one. The supervisor allocates no memory after its start, and reads only the messages
- *         of the engine, each of two numbers and possibly a descriptor.
- *   Errors: an exit status. After an engine has served, only the next engine logs errors.
+ *   Threads: one. The supervisor allocates no memory after its start, and reads only the engine's
+ *         messages. A message consists of two numbers, and sometimes a descriptor.
+ *   Errors: an exit status. Once an engine has served, the supervisor logs nothing: the next
+ *         engine logs why the last one died.
  *
  * SIGTERM, SIGINT, SIGHUP, SIGQUIT and SIGXCPU make the engine end in order. If the supervisor is
  * killed, the engine gets SIGTERM. The supervisor kills an engine that does not call kept_beat for

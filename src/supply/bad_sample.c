@@ -20,7 +20,8 @@ static bool is_plain(const char *path)
 	return n <= MOST_PLAIN && escape_length(path) == n && !strpbrk(path, ";#\\");
 }
 
-/* Makes the predicate (`where`) that leaves out only this sample, or NULL. The caller frees it. */
+/* Returns a predicate for the key `where` that leaves out only this sample. The caller frees the
+ * predicate. NULL: no memory. */
 static char *all_but(const char *path)
 {
 	char *text = NULL;

@@ -61,7 +61,8 @@ static struct memory_size full_size(const struct supply *supply,
 	const struct dataset *dataset, const struct preparation *preparation,
 	sample_id sample);
 
-/* Adds the memory for the later frames of a group, which are decoded one by one. */
+/* Adds the memory for the later frames of a sample that is a group of frames. These frames are
+ * decoded one by one. */
 static void add_frames(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample, struct memory_size *size)
 {

@@ -75,7 +75,7 @@ static void put_off(struct wanted *wanted, int err, uint64_t now_ns)
 	wanted_drop_if_unused(wanted);
 }
 
-/* most samples drawn ahead that a search tries per storage, until a sample fits */
+/* largest number of samples drawn ahead that one search tries per storage */
 #define MOST_PASSED_OVER 256
 
 /* A search for the next sample to read: share_next calls `offer` with one request after another. */
@@ -83,7 +83,8 @@ struct offers {
 	struct supply *supply;
 	supply_is_elsewhere *is_elsewhere;
 	void *context;
-	struct wanted *put_off; /* to be delayed, because readers have too much open */
+	/* urgent sample to be delayed, because readers have too much open */
+	struct wanted *put_off;
 	int err;
 };
 
@@ -158,8 +159,8 @@ static void begin_offers(struct supply *supply)
 	}
 }
 
-/* Called after a search that found no sample to read. Notes for each storage the size of the
- * smallest tensor drawn ahead that did not fit (ahead_needs). */
+/* Notes for each storage the size of the smallest tensor drawn ahead that did not fit
+ * (ahead_needs). Called after a search that found no sample to read. */
 static void note_needs(struct supply *supply)
 {
 	for (size_t i = 0; i < supply->n_storages; i++) {

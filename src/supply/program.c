@@ -6,8 +6,8 @@
 
 /* Samples that programs prepare (prepare/prepare.h) have a stage of their own, so that a slow or
  * hanging program holds up no decoder and no other program. A program with n processes prepares up
- * to n samples at once. While it does, at most n more are read ahead for it, because these take
- * room that samples for the decoders need, too. */
+ * to n samples at once. Meanwhile at most n more samples are read ahead for the program, because
+ * they take room that samples for the decoders need, too. */
 
 #define TAKEN_PER_PROCESS 2
 

@@ -53,7 +53,8 @@ static bool is_identified(const struct wanted *first)
 	       memcmp(&first->task.identity, &unknown, sizeof(unknown)) != 0;
 }
 
-/* The task of `first`, the first sample of the chain, alone has the image's identity. */
+/* Returns the key of `wanted`. first: the first sample of its chain, the only one whose task has
+ * the image's identity. */
 static struct same_key key_of(const struct wanted *first, const struct wanted *wanted)
 {
 	return (struct same_key){first->task.identity, wanted->key.space->text_hash};
@@ -108,9 +109,9 @@ static enum there look(
 	return best;
 }
 
-/* Returns true only if each sample of the chain can take its tensor from another sample with this
- * image, now or when that tensor is loaded. Otherwise the image has to be decoded anyway, and this
- * decode makes all tensors of the chain. */
+/* Returns true if each sample of the chain can take its tensor from another place, and at least one
+ * of these tensors is still being loaded. If one tensor is nowhere, the image has to be decoded
+ * anyway, and this decode makes all tensors of the chain. */
 bool same_is_under_way(const struct wanted *first)
 {
 	bool under_way = false;

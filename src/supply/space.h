@@ -55,7 +55,7 @@ struct space {
 	/* tensors are copied to files that begin with `head` (sched/file_heads.c) */
 	bool in_files;
 	struct file_head head; /* The label in the head is set for each sample. */
-	uint32_t number;       /* number in samplers, unique in the source */
+	uint32_t number;       /* the space's number in samplers, unique in the source */
 	uint32_t references;   /* held by parts of editions, wanted samples, opens */
 };
 

@@ -78,8 +78,9 @@ static bool one_reader_is_enough(
 	       storage->latency_ns * supply->config->workers < supply->cost_ns;
 }
 
-/* If one reader is enough, and no sample is urgent, a reader is woken only when the decoders have
- * few samples left. It then goes on without being woken until the storage's limits are reached. */
+/* Tells whether to wake a reader for the storage. If one reader is enough, and no sample is urgent,
+ * a reader is woken only when the decoders have few samples left. The woken reader then goes on by
+ * itself until the storage's limits are reached. */
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage)
 {
 	unsigned read = storage->flight.in_flight + storage->waiting;
@@ -146,7 +147,8 @@ uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns)
 	if (!first)
 		return 0;
 	uint64_t since = first->read_ns;
-	if (storage->flight.idle_ns > since) /* a read has ended since then */
+	/* a read has ended after the read of `first` began */
+	if (storage->flight.idle_ns > since)
 		since = storage->flight.idle_ns;
 	return now_ns - since >= SILENT_NS ? now_ns - first->read_ns : 0;
 }

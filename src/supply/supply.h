@@ -39,15 +39,18 @@
  *   Flow: an event is one call. Its effects are in supply->effects, which the caller executes
  *         before the next event (supply_take_effects):
  *
- *         event             effect     what follows
- *         supply_want       reads      a reader calls supply_next_read, then reads the file, or
- *                                      fetches the tensor from another daemon
- *         supply_was_read   decodes    a decoder calls supply_next_decode
- *                           moved      the caller notes why readers wait
- *         supply_done,      ready      the waiters are answered
- *         supply_fetched    delayed    supply_time or supply_has_room queues it again
- *         supply_drop,      gone       the sample will not be loaded
- *         supply_detach
+ *         event              effect     what follows
+ *         supply_want        reads      a reader calls supply_next_read, then reads the file, or
+ *                                       fetches the tensor from another daemon
+ *         supply_next_read   moved      the caller notes why readers wait
+ *         supply_was_read    moved      the caller notes why readers wait
+ *                            decodes    a decoder calls supply_next_decode
+ *         supply_done        ready      the waiters are answered
+ *                            delayed    supply_time or supply_has_room queues the sample again
+ *                            bad        jobs with bad_sample = skip leave the sample out later
+ *         supply_fetched     ready      the waiters are answered
+ *         supply_drop        gone       the sample will not be loaded
+ *         supply_detach      gone       the sample will not be loaded
  *
  *   Owns: wanted samples, requests, and tables of images that several datasets have. The caller
  *         owns sources and spaces.
@@ -95,13 +98,15 @@ struct waiter {
 };
 TAILQ_HEAD(waiters, waiter);
 
-/* A sample that has to be prepared, that readers wait for, or have open after a wait. */
+/* A sample with one preparation. It has to be prepared, or a reader waits for it, or a reader that
+ * has waited for it has it open. */
 struct wanted {
 	UT_hash_handle hash;
 	struct wanted_key key;
 	enum wanted_state state;
 	struct share_request request; /* one for all jobs that want the sample */
-	uint32_t opens;	 /* readers that wait, or have it open after a wait */
+	/* number of readers that wait for the sample, or have waited and have it open */
+	uint32_t opens;
 	job_id asked_by; /* first job that requested the sample; 0: another daemon */
 	TAILQ_ENTRY(wanted) link;
 	struct waiters waiters;
@@ -130,8 +135,9 @@ struct wanted {
 
 TAILQ_HEAD(wanted_queue, wanted);
 
-/* The samples that one program prepares. taken: number of samples that are loading for the program.
- * running: number of these that its processes prepare now. */
+/* The load of one program (prepare/prepare.h). processes: number of the program's processes. taken:
+ * number of samples in WANTED_LOADING that the program prepares. running: number of these samples
+ * that a process prepares now. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -148,11 +154,13 @@ struct storage {
 	/* bytes of the smallest tensor that was drawn ahead and did not fit into the cache. Samples
 	 * drawn ahead are tried again when the cache has this much room. 0: not known */
 	uint64_t ahead_needs;
-	/* bytes of the smallest tensor that did not fit in the search that is under way
-	 * (next_read.c); becomes ahead_needs if the search finds no sample to read */
+	/* bytes of the smallest tensor that was drawn ahead and did not fit into the cache during
+	 * the present search for a sample to read (next_read.c); UINT64_MAX: none. Becomes
+	 * ahead_needs if the search finds no sample. */
 	uint64_t lacked;
-	unsigned offered; /* number of samples drawn ahead that the search has tried */
-	uint64_t bytes;	  /* bytes of files being read, or waiting for a decoder */
+	/* number of samples drawn ahead that the present search has tried */
+	unsigned offered;
+	uint64_t bytes; /* bytes of files being read, or waiting for a decoder */
 	uint64_t reads, read_bytes; /* completed reads, and their bytes */
 	bool silent; /* the log already says that the storage does not answer */
 };
@@ -195,13 +203,14 @@ struct supply {
 	struct wanted_queue delayed;
 	uint32_t lack_room;  /* samples delayed because readers have too much open */
 	uint32_t n_deserted; /* spaces without references */
-	/* hash tables: images that several datasets may have, and samples with these images */
+	/* hash table: images that several datasets may have */
 	struct same *same;
-	struct same_place *same_places;
-	uint64_t cost_ns;    /* mean duration of recent decodes */
+	struct same_place *same_places; /* hash table: samples that have such an image */
+	uint64_t cost_ns;		/* mean duration of recent decodes */
 	uint64_t decoded_ns; /* decode time since the caller last set this to 0 */
-	/* Bytes in use (memory.c). reading: for files. working: for decodes. contents: for contents
-	 * made for single opens. held_peak: the most bytes ever held, tensors included. */
+	/* Bytes in use (memory.c). reading: files that are being read, or wait for a decoder.
+	 * working: running decodes. contents: contents made from a tensor for one open. held_peak:
+	 * the most bytes ever held, tensors included. */
 	uint64_t reading, working, contents, held_peak;
 	bool stopping; /* no sample is read or tried again */
 	struct supply_effects effects;
@@ -223,14 +232,15 @@ static inline bool supply_has_effects(const struct supply *supply)
 }
 void supply_validate(const struct supply *supply);
 
-/* Event: a job wants a sample, which is queued unless it is being prepared. urgent: an open waits.
- * needs: ignored if the sample is already requested or loading. -ENOMEM */
+/* The arguments of supply_want. */
 struct want {
 	struct share_job *job;
-	job_id id; /* 0: another daemon wants the sample */
-	bool urgent;
+	job_id id;   /* 0: another daemon wants the sample */
+	bool urgent; /* an open waits for the sample */
+	/* ignored if the sample is already requested or loading */
 	struct wanted_needs needs;
 };
+/* Event: a job wants a sample, which is queued unless it is loading or delayed. -ENOMEM */
 must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
 /* Adds a waiter, whose job must already want the sample (supply_want). */
@@ -247,8 +257,9 @@ void supply_drop(struct space *space, sample_id sample);
 
 /* Tells whether to fetch the sample from another daemon. */
 typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
-/* Event: a reader is free. Returns the sample that the reader reads or, if `fetching` is true,
- * fetches; NULL: there is none. If is_elsewhere is NULL, nothing is fetched. */
+/* Event: a reader is free. Returns the sample that the reader has to read, or to fetch if the
+ * sample's field `fetching` is true; NULL: there is none. If is_elsewhere is NULL, nothing is
+ * fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
 /* Event: the sample's file was read. The caller has set task.identity. */
@@ -297,7 +308,7 @@ bool retry_is_left(const struct wanted *wanted);
 /* Tells whether a sleeping reader should be woken to read a sample. */
 bool supply_wakes_reader(const struct supply *supply);
 
-/* most reads of one storage in flight, and the largest value of the key `reads` */
+/* most reads of one storage in flight; also the largest value of the key `reads` in [joaderfs] */
 #define STORAGE_MOST_READS 1024
 
 /* Finds the device's storage, or makes one named `root`. -ENOMEM; -ENFILE: too many storages */
@@ -313,13 +324,15 @@ uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 void same_gone(struct space *space, sample_id sample);
 
 struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample);
-/* Returns 0 if the sample is refused, or the header of its image can't be read. */
+/* Returns the bytes of the sample's tensor; 0: the sample is refused, or the header of its image
+ * can't be read. */
 uint64_t memory_tensor_bytes(const struct supply *supply, const struct dataset *dataset,
 	const struct preparation *preparation, sample_id sample);
 /* Tells whether the sample can never be prepared within the limits. If so, message says why. */
 bool memory_refuses(const struct supply *supply, const struct space *space,
 	sample_id sample, char message[static IMAGE_MESSAGE]);
-/* Returns the cache's size, plus the limit for bytes that readers have open beyond the cache. */
+/* Returns the most bytes that tensors and contents may have: the cache's size, plus a part that is
+ * only for tensors and contents that readers have open. */
 uint64_t memory_most_open(const struct supply *supply);
 uint64_t memory_most(const struct supply *supply); /* sum of all limits in memory.c */
 uint64_t memory_held(const struct supply *supply);
@@ -327,8 +340,8 @@ uint64_t memory_held(const struct supply *supply);
 must_check int supply_hold_content(struct supply *supply, uint64_t bytes);
 void supply_drop_content(struct supply *supply, uint64_t bytes);
 
-/* Notes a failure of the sample. Returns true if it is the first in any job; if a program prepares
- * the sample, only failures with the same preparation count. */
+/* Notes a failure of the sample. Returns true if the sample has not failed before, in any job. If a
+ * program prepares the sample, earlier failures with other preparations do not count. */
 bool bad_sample_is_new(struct space *space, sample_id sample);
 /* Tells whether the sample's file still has this size and time; a changed file is another image. */
 bool bad_sample_is_unchanged(

@@ -24,8 +24,8 @@ void wanted_keep_capacity(struct space *space, sample_id sample);
 /* Answers all waiters. bad: the error is not transient. */
 void wanted_answer(struct wanted *wanted, int status, bool bad);
 
-/* Delays a sample that is in no queue. lacks_room: because readers have too much open. at_least_ns:
- * least delay. Returns false if it was tried often enough, or no pin keeps it any more. */
+/* Delays a sample that is in no queue. lacks_room: readers have too much open. at_least_ns: least
+ * delay. Returns false if no try is left (retry_is_left). */
 bool retry_later(
 	struct wanted *wanted, bool lacks_room, uint64_t at_least_ns, uint64_t now_ns);
 
@@ -38,7 +38,8 @@ must_check bool program_may_run(const struct wanted *wanted);
 void program_begin(const struct wanted *wanted);
 
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
-/* Tells whether there is room for a read, and a sample that is urgent or fits into the cache. */
+/* Tells whether the storage has room for a read, and a queued sample that is urgent or may fit into
+ * the cache. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
 /* Notes that the read begins. The sample must be in no queue. */
 void storage_begin(struct wanted *wanted, uint64_t now_ns);

@@ -11,7 +11,8 @@ struct sums {
 	uint64_t working;
 };
 
-/* Exactly the delayed and loading samples have a request that is in no queue (`aside`). */
+/* Checks a wanted sample. The request is in no queue (`aside`) exactly if the sample is delayed or
+ * loading. */
 static void validate_wanted(const struct wanted *wanted)
 {
 	enum cache_state cached =

@@ -45,8 +45,8 @@ static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample
 	return rng_mix(dataset, id) & policy->mask;
 }
 
-/* Returns the index in `slots` of the sample's entry or, if the sample has none, of the free
- * element for its entry. `slots` must not be NULL. */
+/* Returns the index in `slots` of the sample's entry. If the sample has no entry, returns the index
+ * of the free element for a new entry. `slots` must not be NULL. */
 static size_t slot_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
 {
 	size_t slot = home_of(policy, dataset, id);
@@ -105,8 +105,8 @@ int tier_policy_add(struct tier_policy *policy, const struct tier_entry *entry)
 	return 0;
 }
 
-/* Frees an element of `slots`. A search stops at a free element, so entries behind this one move up
- * if a search would no longer find them. */
+/* Frees an element of `slots`. A search stops at a free element, so it would miss some of the
+ * elements behind this one. These elements move up. */
 static void free_slot(struct tier_policy *policy, size_t slot)
 {
 	size_t next = slot;

@@ -42,7 +42,8 @@ struct tier_entry {
 };
 
 #define TIER_LOOK 64 /* number of entries that one look examines */
-/* Most looks for one new sample. If these free too little room, the tier refuses it. */
+/* largest number of looks for one new sample; if they free too little room, the tier refuses the
+ * sample */
 #define TIER_LOOKS 32
 
 struct tier_policy;
@@ -66,16 +67,16 @@ uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
 uint64_t tier_policy_used(const struct tier_policy *policy);
 size_t tier_policy_entries(const struct tier_policy *policy);
 
-/* Copies the next entries, from the hand on, and moves the hand behind them. Returns their number:
- * TIER_LOOK, or all entries if there are fewer. */
+/* Copies the next entries, from the hand on, and moves the hand behind them. Returns the number of
+ * copied entries: TIER_LOOK or, if the tier has fewer entries, all. */
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK]);
 /* Returns a limit for look i (from 0): to make room for a sample of this worth, the look may evict
  * entries worth less than the limit. In the first half of the TIER_LOOKS looks the limit is at most
  * 2, so that entries which running epochs need are evicted only if the others do not suffice. */
 uint32_t tier_policy_limit(unsigned i, uint32_t worth);
-/* Chooses entries that are worth less than `worth`, the least worth first, until the chosen entries
- * take `lacks` bytes together. Moves them, and their worths, to the front of the two arrays.
- * Returns the number of chosen entries. */
+/* Chooses entries that are worth less than `worth`, beginning with the entries of least worth,
+ * until the chosen entries take `lacks` bytes together. Moves them, and their worths, to the front
+ * of the two arrays. Returns the number of chosen entries. */
 size_t tier_policy_choose(struct tier_entry *entries, uint32_t *worths, size_t n,
 	uint32_t worth, uint64_t lacks);
 

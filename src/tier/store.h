@@ -53,7 +53,8 @@ struct store_scan {
 	const atomic_bool *stop;
 	/* store_scan sets the fields from here on. */
 	uint64_t directories; /* bytes that directories take on the disk */
-	uint64_t strange;     /* files of no tier, which are left unchanged */
+	/* number of files that belong to no tier; they are left unchanged */
+	uint64_t strange;
 };
 
 /* Calls scan->found for each sample, and removes incomplete files. */

@@ -13,9 +13,15 @@
  *
  *     DATASET/DIRECTORY/ID-IDENTITY     photos/000003/000037f0-8d13c2d7f0a1b2c4
  *
- *     0  "joadtier"        16  identity, 8 bytes    32  CRC-32 of the sample's bytes
- *     8  version, 4 bytes  24  bytes, 8 bytes       36  CRC-32 of bytes 0 to 35
- *    12  id, 4 bytes                                40  the sample's bytes
+ *   offset  length
+ *      0       8    "joadtier"
+ *      8       4    version of the format
+ *     12       4    id
+ *     16       8    identity
+ *     24       8    number of the sample's bytes
+ *     32       4    CRC-32 of the sample's bytes
+ *     36       4    CRC-32 of the bytes 0 to 35
+ *     40            the sample's bytes
  *
  * Numbers are little-endian, and in names hexadecimal.   Threads: any.
  */

@@ -28,7 +28,8 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) NULL after tier_leave(), and for a dataset that only the scan has found */
+	/* (lock) the argument of tier_dataset; NULL after tier_leave, and for a dataset that only
+	 * the scan has found */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };
@@ -76,7 +77,8 @@ void tier_unref(struct tier *tier);
 struct tier_dataset *tier_get_dataset_locked(struct tier *tier, const char *name);
 /* Updates STAT_TIER_BYTES and STAT_TIER_SAMPLES, which count all tiers. */
 void tier_tell_locked(struct tier *tier);
-/* Removes the entry of this version. Returns true if the caller must now remove the file. */
+/* Removes the entry of the sample if the entry has the same identity. Returns true if the caller
+ * must now remove the file. */
 bool tier_forget(const struct tier_sample *sample);
 
 static inline struct stored tier_stored(const struct tier_sample *sample)

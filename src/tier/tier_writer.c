@@ -26,7 +26,7 @@ void tier_tell_locked(struct tier *tier)
 	tier->told_samples = samples;
 }
 
-/* Returns false if the sample already has an entry, or if there is no memory. */
+/* Adds an entry. Returns false if the sample already has an entry, or if there is no memory. */
 static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 	const struct stored *sample, uint64_t room)
 {
@@ -117,8 +117,8 @@ static uint64_t lacks(struct tier *tier, uint64_t room)
 	return tier_policy_lacks(tier->policy, room);
 }
 
-/* Looks at the next TIER_LOOK entries, and evicts those worth less than `worth`, the least worth
- * first, until `lacking` bytes are freed. */
+/* Looks at the next TIER_LOOK entries. Evicts those that are worth less than `worth`, beginning
+ * with the entries of least worth, until `lacking` bytes are freed. */
 static void make_some_room(struct tier *tier, uint32_t worth, uint64_t lacking)
 {
 	struct tier_entry entries[TIER_LOOK];
@@ -148,7 +148,8 @@ static bool make_room(struct tier *tier, uint32_t worth, uint64_t room)
 	return lacking == 0;
 }
 
-/* Evicts any entries until the tier fits: its capacity may be smaller than in the previous run. */
+/* Evicts entries of any worth until the tier does not exceed its capacity, which may be smaller
+ * than in the previous run. */
 static void shrink(struct tier *tier)
 {
 	uint64_t lacking;

@@ -163,7 +163,7 @@ static uint64_t cpu_of(long thread)
 }
 
 /* Adds the processor time that the reader threads have used since the last measurement. Adds
- * nothing if the time of one of these threads is unknown now, or was unknown then. */
+ * nothing if one of these threads has no known time in this or in the last measurement. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

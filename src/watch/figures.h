@@ -38,8 +38,8 @@ struct sched_laps {
 	 * count from the time when the job was added. */
 	uint64_t cpu_ns, cpu_samples;
 	bool drawn; /* a sampler chooses the samples of positions */
-	/* if each file has a fixed label, but gets its sample only at an open: the number of
-	 * labels; otherwise 0 */
+	/* number of labels if each file has a fixed label, but gets its sample only at an open;
+	 * otherwise 0 */
 	uint32_t labels;
 	uint64_t sample_bytes;
 	enum sampler_kind sampler;

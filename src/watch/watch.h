@@ -26,10 +26,11 @@ struct wanted;
 #define LAP_READERS 64 /* most reader threads that are told apart */
 
 struct lap_reader {
-	long thread;	/* 0: this entry and all later entries are free */
+	long thread;	/* id of the thread; 0: this entry and all later ones are free */
 	uint32_t epoch; /* the latest epoch of which the thread opened files */
 	uint32_t opens; /* files of that epoch that the thread opened */
-	/* samples that all readers had consumed at the thread's first open, and at its last open */
+	/* first: number of the epoch's samples that all readers together had consumed at the
+	 * thread's first open. last: their number at the thread's latest open. */
 	uint32_t first;
 	uint32_t last;
 	uint64_t cpu_ns; /* processor time at the last measurement; 0: not measured */
@@ -43,7 +44,8 @@ struct lap_served {
 /* The measurement of the latest epoch of which the job's readers have opened a file. */
 struct lap {
 	uint32_t epoch;
-	/* times of the epoch's first open (0: none has begun) and of its last consumed sample */
+	/* begun_ns: time of the epoch's first open; 0: no reader has opened a file yet. last_ns:
+	 * time of the latest consumed sample; equal to begun_ns before the first one. */
 	uint64_t begun_ns, last_ns;
 	/* the job's waits by cause, from its addition to the start of the epoch */
 	uint64_t exposed_ns[WAIT_CAUSES];
@@ -53,7 +55,7 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* read to the end, and counted as a lap */
-	/* bindings of the latest epochs; an epoch has the index epoch % 2 */
+	/* numbers of bindings in the two latest epochs; an epoch has the index epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };
@@ -85,9 +87,9 @@ struct watch {
 
 /* --- waits.c: how long readers wait, and for what --- */
 
-/* Adds the time since the last call to the job's waits, if a reader waited, and returns
- * this time in ns. Then determines the cause for which readers wait from now on. first:
- * the sample of the reader that has waited longest; NULL: no reader waits. */
+/* Returns the time since the last call, in ns, if a reader has waited, otherwise 0. Adds this time
+ * to the job's waits. Then determines the cause for which readers wait from now on. first: the
+ * sample of the reader that has waited longest; NULL: no reader waits. */
 uint64_t waits_count_locked(
 	struct watch *watch, const struct wanted *first, uint64_t now_ns);
 /* Counts a reader that begins to wait for the sample (change = 1), or whose wait ends
@@ -111,9 +113,9 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open of a file. If no reader has opened a file of this epoch or of a later one before,
- * the measurement of this epoch begins. asked_ns: time of the request. thread: the reader's thread;
- * 0: not known. */
+/* Notes an open of a file. Begins the measurement of the epoch if this is the first open in this
+ * epoch or in a later one. asked_ns: time of the request. thread: the reader's thread; 0: not
+ * known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound to a sample. served: how the job got the sample. */
 void lap_bound_locked(struct watch *watch, uint32_t epoch, enum served served);

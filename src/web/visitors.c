@@ -27,9 +27,9 @@ static void hang_up(struct visitor *visitor)
 	(void)shutdown(visitor->fd, SHUT_RDWR);
 }
 
-/* Returns the number of visitors with this address; NULL: of all visitors. Visitors whose
- * connection is being ended do not count. Sets *ret_first to the visitor among them whose request
- * has taken longest, or to NULL. */
+/* Returns the number of visitors with the given address, or of all visitors if `address` is NULL.
+ * Visitors whose connection is being ended do not count. Sets *ret_first to the counted visitor
+ * whose request has taken longest, or to NULL. */
 static unsigned count(const struct visitors *visitors,
 	const struct sockaddr_storage *address, struct visitor **ret_first)
 {

@@ -13,9 +13,10 @@
 /*
  * The connections of the web server. Each connection must send its request and receive the answer
  * within a time limit. At most VISITORS_MOST connections are open, and at most VISITORS_OF_ONE from
- * one address. If a new connection exceeds the limit for its address, the connection from this
- * address whose request has taken longest is ended. If a new connection exceeds the limit for all
- * connections, the connection of all whose request has taken longest is ended.
+ * one address. If a new connection exceeds the limit for its address, the server ends the
+ * connection from this address whose request has taken longest. If a new connection exceeds the
+ * limit for all connections, the server ends the connection whose request has taken longest, from
+ * any address.
  *
  *   Flow: web.c reports each connection and each answer, and ends overdue connections.
  *   Owns: one entry per connection. libmicrohttpd owns the sockets, and closes them.

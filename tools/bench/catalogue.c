@@ -35,7 +35,8 @@ static void *file_memory(const char *directory, size_t bytes)
 }
 
 struct shard {
-	/* root: directory of this shard alone; link: the shard's path in it */
+	/* root: a directory that has only this shard; link: path of the shard's hard link in
+	 * `root` */
 	char *root, *link;
 	char *state, *file;
 	struct catalogue catalogue;
@@ -90,7 +91,7 @@ struct writer {
 	char *path;
 };
 
-/* Adds a copy of the row `one` whose container and path are those of shard number `shard`. */
+/* Adds a copy of the row `one`. The copy has the container and the path of shard number `shard`. */
 static void add_row(struct writer *writer, const struct row *one, size_t shard)
 {
 	const char *first = strchr(one->path, '/') + 1;

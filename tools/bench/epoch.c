@@ -43,7 +43,8 @@ struct job {
 
 static struct job jobs[JOBS];
 static uint32_t shuffled[POSITIONS];
-static uint64_t records; /* printed, so that the compiler keeps the records */
+/* number of records; printed, so that the compiler keeps the counting */
+static uint64_t records;
 
 static void out_of_memory(void)
 {

@@ -7,10 +7,11 @@
  * jobs, and all samples are in the cache from the start. Otherwise they read one job, and WORKERS
  * decoders sleep SLEEP_US microseconds per sample in addition to decoding.
  *
- * Prints JSON: the samples per second; for each place in the code that releases a lock, how often
- * and how long the lock was held until then, including about 20 ns for the clock; how often a
- * thread had to wait for a lock; how many threads were woken from a wait. Holds of more than 100 us
- * are counted separately, because the thread had usually lost its CPU in them.
+ * Prints JSON: the reads and their time; for each place in the code that releases a lock, how often
+ * this place has released the lock, and how long the lock was held before, including about 20 ns
+ * for the clock; how often a thread had to wait for a lock; how many threads were woken. Holds
+ * of more than 100 us are counted separately, because a thread that holds a lock so long has
+ * usually lost its CPU meanwhile.
  */
 
 #include "base/clock.h"

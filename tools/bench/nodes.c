@@ -2,9 +2,10 @@
 // Copyright (c) 2026 The joaderfs authors
 
 /* nodes URL SOCKET NODES: measures the load of NODES nodes on the Redis server that connects them.
- * Each node has one rank of one training, and runs its coordinator (src/coord) without a daemon.
- * First each rank reads 100 samples a second; then all ranks are idle. The server tells its CPU
- * time, the calls of the function library, and how often it read from a socket (round trips). */
+ * URL is the server's address, and SOCKET its Unix socket. Each node has one rank of one training,
+ * and runs its coordinator (src/coord) without a daemon. First each rank reads 100 samples a
+ * second; then all ranks are idle. The server tells its CPU time, the calls of the function
+ * library, and how often it read from a socket (round trips). */
 
 #include "base/clock.h"
 #include "base/ensure.h"
@@ -105,7 +106,8 @@ static void begin(struct node *node, const char *url, const struct coord_job *jo
 	ensure(coord_take_rank(node->coord, job->name, node->rank, 0, 0) == 0);
 }
 
-/* Calls each node's coordinator when it is due or the readers have read on, as src/group does. */
+/* Calls each node's coordinator when the coordinator is due, and when the readers have read on.
+ * src/group does the same. */
 static void run(struct node *nodes, uint32_t n, double seconds, uint32_t rate)
 {
 	uint64_t now_ns = clock_now_ns();

@@ -24,5 +24,5 @@ struct sched_job;
 /* Adds a job. config: the job's name and further settings. The caller must give the job back by
  * sched_job_put. */
 struct sched_job *one_image_add(struct sched *sched, struct job_config config);
-/* Opens a position, waits until its sample is prepared, and releases it. */
+/* Opens a position, waits until its sample is prepared, and releases the position. */
 void one_image_read(struct sched_job *job, uint32_t epoch, uint32_t position);

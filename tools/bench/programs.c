@@ -9,10 +9,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* programs HELPER FUNCTION ANSWER: measures the cost of a program that prepares samples, without
- * the cost of its function, which answers each sample of 150 KB with the same array of 150 KB.
- * HELPER: the path of joaderfs_prepare.py; FUNCTION: a Python file with the function; ANSWER: a
- * program in C. One process prepares one sample after another. */
+/* programs HELPER FUNCTION ANSWER: measures how long a sample takes in a program that prepares
+ * samples. The preparation itself takes no time: the program answers each sample of 150 KB with the
+ * same array of 150 KB. Measures two programs. The first runs joaderfs_prepare.py, whose path
+ * is HELPER, with the Python file FUNCTION. The second is ANSWER, a program in C. One process
+ * prepares one sample after another. */
 
 #define SAMPLES 4000
 #define BYTES 150528

@@ -7,7 +7,7 @@
  * over all threads.
  *
  *   -m        maps the files
- *   -b BYTES  reads this many bytes at once, at most 1 MiB; default: the whole file
+ *   -b BYTES  reads this many bytes at once; the most, and the default, is 1 MiB
  *   -y        yields the CPU before each open
  *   -n N      reads the directory N times
  *   -t N      N threads take turns at the files; they begin when all have allocated their memory
@@ -46,7 +46,7 @@ struct work {
 };
 
 struct reading {
-	/* sum: the bytes' values added up, so that each page is read */
+	/* sum: sum of every 64th byte of the mapped files, so that each page is read */
 	uint64_t bytes, sum;
 	uint64_t open_ns, read_ns, close_ns;
 };

@@ -34,9 +34,9 @@ enum sets { PREFIXES, SUBSETS, HALVES };
 struct scenario {
 	enum sets sets;
 	size_t jobs;
-	bool late; /* each stream skips one round in eight: the order of sizes changes */
+	bool late;     /* the scenario is "late" (see above) */
 	size_t rounds; /* 0: until all epochs end */
-	/* JOADER's own code: printed times of an insertion and of a round */
+	/* text that is printed: the times of an insertion and of a round by JOADER's own code */
 	const char *theirs;
 };
 

@@ -91,7 +91,8 @@ static void check_catalogue(
 			dataset->name);
 }
 
-/* Users easily overlook how unusual images are prepared, so this prints which ones there are. */
+/* Prints how many images have unusual pixels, because users easily overlook how such
+ * images are prepared. */
 static void check_pixels(struct findings *findings, const struct dataset_config *dataset)
 {
 	struct dataset_pixels pixels;

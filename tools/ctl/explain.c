@@ -48,9 +48,9 @@ static bool parse(int argc, char **argv, struct asked *ret)
 	return true;
 }
 
-/* Sets *ret to the index of the job `name`, or to n_jobs, which means all jobs, if `name` is NULL.
- * Returns false if there is no such job, or if it has no complete epoch (if `name` is NULL: no job
- * has one). The reason was then printed. */
+/* Sets *ret to the index of the job `name`. If `name` is NULL, sets *ret to n_jobs, which means all
+ * jobs. Returns false, and prints the reason, if there is no such job, or if the job is left out.
+ * If `name` is NULL, returns false if all jobs are left out. */
 static bool find(const struct explain_facts *facts, const char *name, size_t *ret)
 {
 	size_t reads = 0;

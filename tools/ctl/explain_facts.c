@@ -15,7 +15,8 @@
 /* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* A job that has read nothing for two of its epochs and this many seconds is left out. */
+/* A job has stopped reading if its last read is older than the last read of all jobs by more than
+ * the sum of these seconds and twice the duration of the job's latest epoch. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -46,8 +47,8 @@ static void take_laps(const char *line, struct explain_job *ret)
 	ret->ended = facts_number(line, "ended_ns") / NS;
 }
 
-/* Computes a job's means over its latest epoch, and over those earlier epochs that began after
- * `since`. From `since` on, all jobs were reading that are not left out. */
+/* Computes a job's means over its latest epoch, and over the earlier epochs that began after
+ * `since`. All jobs that are not left out were reading from `since` on. */
 static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
@@ -141,8 +142,8 @@ static bool take_line(const char *line, const char *text, struct explain_facts *
 	return !facts_begin(line, "part ") || take_part(line, ret);
 }
 
-/* Leaves out jobs without a complete epoch or without a sampler, and jobs that have stopped
- * reading, because they slow no other job. */
+/* Leaves out jobs without a complete epoch or without a sampler. Also leaves out jobs that have
+ * stopped reading, because such jobs slow no other job. */
 static void leave_out(struct explain_facts *facts)
 {
 	double last = 0, since = 0;

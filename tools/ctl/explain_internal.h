@@ -18,7 +18,7 @@
 struct explain_job {
 	char name[EXPLAIN_NAME], dataset[EXPLAIN_NAME];
 	double laps, epoch, samples, readers, lookahead;
-	double first, last; /* times of the first open and the last consumed sample */
+	double first, last; /* times of the job's first open and last consumed sample */
 	double ended;	    /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
@@ -66,7 +66,8 @@ struct explain_answer {
 	struct timed_job jobs[TIMED_JOBS]; /* the jobs as the simulation needs them */
 	/* result of the simulation without changes */
 	struct timed_outcome simulated[TIMED_JOBS];
-	double factor[TIMED_JOBS]; /* predicted time / simulated time */
+	/* factor by which a simulated time is multiplied to predict the real time */
+	double factor[TIMED_JOBS];
 	double loads, scale;
 	struct explain_change changes[EXPLAIN_CHANGES];
 	size_t n_changes;

@@ -7,7 +7,8 @@
 #include <math.h>
 
 #define SAME .02 /* relative difference of times that is too small to be noticed */
-#define WIDE .2	 /* a range is printed if its width, relative to the mean, is larger */
+/* width of a range, relative to the mean, from which the range is printed */
+#define WIDE .2
 
 static const char *const causes[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "file system"};

@@ -15,7 +15,7 @@
  * simulation without changes (explain_factor). */
 
 #define ENOUGH_SAMPLES                                                                   \
-	20000. /* most samples of a simulated world; larger ones are scaled down */
+	20000. /* most samples of a simulated world; larger worlds are scaled down */
 #define DISK_READ .0002 /* seconds to read a sample from a tier on a local disk */
 #define SLOW_READ .001	/* a tier may help if a read takes at least this many seconds */
 #define LEAST_CPU 1e-6
@@ -365,7 +365,8 @@ static int run_plan(const struct timed_world *world, struct explain_plan *ret,
 	return 0;
 }
 
-/* The plan recommends the smallest cache whose time is at most this multiple of the shortest. */
+/* The plan recommends the smallest cache with which an epoch takes at most this multiple of the
+ * shortest time of all rows. */
 #define AS_GOOD 1.05
 
 static void recommend(struct explain_plan *plan)

@@ -59,7 +59,8 @@ static int configure(int context, const struct place *place)
 	return err;
 }
 
-/* -EPERM: this user is not allowed to mount; -ENOSYS: the kernel is older than 5.2 */
+/* Makes a detached mount (mount.h). Returns -EPERM if this user is not allowed to mount, and
+ * -ENOSYS if the kernel is older than 5.2. */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);

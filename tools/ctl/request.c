@@ -216,7 +216,8 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 	return true;
 }
 
-/* Prints the whole answer, errors as complain() does. Returns the exit status. */
+/* Prints the whole answer: a result to `out`, an error where complain() prints. Returns the exit
+ * status. */
 static int print_answer(struct answer *answer, FILE *out)
 {
 	char word[8];

@@ -8,12 +8,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Requests of joaderctl to the daemon by the protocol of src/control/control.h, and messages. */
+/* Sends requests to the daemon by the protocol of src/control/control.h, and prints messages. */
 
 void complain(const char *format, ...) printf_like(1, 2);
 /* Reports a mistake in an ini, for config_load_daemon. */
 void complain_of_ini(void *context, const char *message);
-/* Sends messages of joaderctl and of the daemon to `out`; NULL: to standard error. */
+/* Lets all later error messages, of joaderctl and of the daemon, be printed to `out`; NULL: to
+ * standard error. */
 void complain_to(FILE *out);
 
 /* Reads fd to its end. Returns 0 or -errno. The caller frees *ret, which ends with \0. */

@@ -63,9 +63,9 @@ static int copy_to_output(int fd)
 	return 0;
 }
 
-/* Runs joaderctl export. The daemon must not wait for a slow reader, so the daemon gets a regular
- * file to write to. This is standard output if that is an empty regular file, otherwise a temporary
- * file, which joaderctl copies to standard output. */
+/* Runs joaderctl export. The daemon must not wait for a slow reader, so it writes to a regular
+ * file. If standard output is an empty regular file, the daemon writes to it. Otherwise the daemon
+ * writes to a temporary file, which joaderctl copies to standard output. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
 	if (argc != 2) {

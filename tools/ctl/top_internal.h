@@ -80,8 +80,8 @@ struct top_job {
 	TOP_JOB(TOP_MEMBER)
 	/* samples per second since the previous reading; in the first reading: the recent rate */
 	double per_second;
-	/* the part of the time since the previous sample during which at least one reader of the
-	 * job waited; in the first sample, the part of the running epoch */
+	/* the part of the time since the previous reading in which at least one reader of the job
+	 * waited; in the first reading: the same part of the running epoch */
 	double exposed;
 	double cause[TOP_CAUSES];
 };
@@ -124,7 +124,8 @@ struct top_view {
 	int width, height; /* height is 0 if it is unlimited */
 	bool attributes;
 };
-/* Ends each line with a newline, except the last line of a full screen. message may be NULL. */
+/* Prints a screen. Each line ends with a newline, except the last line of a full screen. message:
+ * an error that is shown, or NULL. */
 void top_print_screen(FILE *out, const struct top_sample *sample,
 	const struct top_view *view, const char *message);
 

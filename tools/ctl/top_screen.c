@@ -16,7 +16,8 @@ struct figure {
 	char text[24];
 };
 
-/* Divides n by `step` until n < step; units[k] is the letter for k divisions, a space for none. */
+/* Divides n by `step` until n < step, and prints the letter units[k] after k divisions. If units[k]
+ * is a space, no letter is printed. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;
@@ -138,7 +139,7 @@ static void cell_file_system(const struct top_job *job, char ret[static CELL])
 	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
 }
 
-/* Prints the percentages of samples prepared for the job, shared, or found in the cache. */
+/* Prints three percentages of the samples: prepared for the job, shared, found in the cache. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
 	double all = job->decoded + job->shared + job->hit;
@@ -149,7 +150,8 @@ static void cell_how(const struct top_job *job, char ret[static CELL])
 
 static const struct column {
 	const char *head;
-	int keep; /* columns with smaller numbers are left out first */
+	/* importance; the columns with the smallest numbers are left out first */
+	int keep;
 	bool left;
 	void (*cell)(const struct top_job *job, char ret[static CELL]);
 } columns[] = {

@@ -4,8 +4,8 @@
 #pragma once
 
 /*
- * Functions for a program of [preparation NAME] in C: joaderfs-prepare(7). The program writes
- * nothing else on its standard output.
+ * Functions for a program of [preparation NAME] in C: joaderfs-prepare(7). Nothing but these
+ * functions may write to the program's standard output.
  *
  *     int main(void)
  *     {

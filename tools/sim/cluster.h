@@ -10,7 +10,8 @@
 #include <stdio.h>
 
 /* Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up to
- * 1,024 learners. Each table passes its values to cluster_figure. Errors: -errno. */
+ * 1,024 learners (another word for ranks). Each table passes its values to cluster_figure. Errors:
+ * -errno. */
 
 #define CLUSTER_MOST_FIGURES 256
 
@@ -48,5 +49,5 @@ must_check int cluster_speed(struct cluster_out *out);
 double cluster_law(double b);
 
 /* Computes the fraction of a mini-batch that moves between nodes: the mean of several batches. Each
- * learner has its own node, and takes b samples of a batch. -errno. */
+ * learner has its own node, and takes b samples of a batch. */
 must_check int cluster_share(uint32_t learners, uint32_t b, double *ret_share);

@@ -98,7 +98,7 @@ static int fill(struct sampler *sampler, uint32_t jobs)
 		err = sampler_join(sampler, j, 0, set);
 		if (err)
 			roaring_bitmap_free(set);
-		/* the sampler owns the set now */
+		/* sampler_insert takes over the set, also on failure */
 		else
 			err = sampler_insert(sampler, j, j, set);
 	}

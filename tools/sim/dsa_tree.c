@@ -121,10 +121,10 @@ int dsa_tree_insert(struct dsa_tree *tree, stream_id stream, roaring_bitmap_t *d
 	return 0;
 }
 
-/* Looks for elements of the vertex of level `at` that are in the leaf of the level above: the
- * stream of that level needs them, too. Moves these elements to the vertex of that level, and
- * repeats this one level higher. Stops when nothing was moved: the vertices further up then have no
- * elements of the leaves above them. */
+/* Compares the vertex of level `at` with the leaf of the next higher level, at - 1. Moves their
+ * common elements to the vertex of level at - 1, because the stream of level at - 1 needs these
+ * elements, too. Then compares the vertex of level at - 1 with the leaf of level at - 2, and so on.
+ * Stops when nothing was moved, because the vertices further up have not changed. */
 static void lift(struct dsa_tree *tree, size_t at)
 {
 	for (bool any = true; any && at > 0; at--) {

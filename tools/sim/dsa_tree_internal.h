@@ -24,7 +24,8 @@ struct level {
 	uint32_t remaining; /* |R|: the stream's remaining samples */
 	roaring_bitmap_t *vertex;
 	roaring_bitmap_t *leaf;
-	sample_id *ret; /* NULL: the stream is not in this round */
+	/* place for the stream's sample; NULL: the stream does not draw in this round */
+	sample_id *ret;
 	/* part of the leaf that all larger streams of the round need; NULL: none */
 	roaring_bitmap_t *lifted;
 };

@@ -56,8 +56,9 @@ static roaring_bitmap_t *lift(const struct round_walk *walk, size_t i)
 	return lifted;
 }
 
-/* Begins with the largest stream, because `lifted` of a stream depends on that of the next larger
- * one. If all larger streams are in the round, `lifted` stays NULL. */
+/* Sets `lifted` of each stream of the round. Begins with the largest stream, because `lifted` of a
+ * stream depends on `lifted` of the next larger one. If all larger streams are in the round,
+ * `lifted` of a stream stays NULL. */
 static void lift_all(const struct round_walk *walk)
 {
 	for (size_t i = walk->m; i-- > 0;) {
@@ -99,8 +100,8 @@ static size_t select_shared(const struct round_walk *walk, uint32_t c)
 	return end;
 }
 
-/* Finds the element with the number *rank of `vertex` minus `without` (NULL: nothing). If there are
- * not enough elements, subtracts their number from *rank and returns false. */
+/* Finds element number *rank of the set `vertex` minus the set `without` (NULL: an empty set). If
+ * this difference has too few elements, subtracts their number from *rank, and returns false. */
 static bool pick(const roaring_bitmap_t *vertex, const roaring_bitmap_t *without,
 	uint32_t *rank, sample_id *ret)
 {
@@ -182,9 +183,9 @@ static struct decision decide(struct round_walk *walk)
  *            / \         D_2, still need the sample.)
  *           E   F
  *
- * `last` is the last level whose stream got the sample. For a stream of a level above `last` the
- * sample is added to the leaf. All streams of the levels below `last` need the sample, so it is
- * added to the vertex of the level just below `last`.
+ * `last` is the last level whose stream got the sample. If a stream of a level above `last` did not
+ * get the sample, the sample is added to the leaf of this stream. All streams of the levels below
+ * `last` need the sample, so it is added to the vertex of the level just below `last`.
  *
  * If a stream got the sample and had it in its leaf, the sample is only removed from this leaf.
  */

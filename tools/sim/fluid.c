@@ -6,9 +6,9 @@
 #include <math.h>
 
 /* Runs trainings whose rates change only at events. One kind of event: a training arrives, starts,
- * finishes, or continues after a pause. The other kind: the allocator of A-Dloader (training.h)
- * divides the workers anew. The allocator may wait BUFFER_SECONDS after an arrival or an end, and
- * so handle several of them together. */
+ * finishes, or continues after a pause. The other kind: the allocator of A-Dloader, which gives
+ * workers to trainings (training.h), divides all workers anew. The allocator may wait
+ * BUFFER_SECONDS after an arrival or an end, and so handle several of them together. */
 
 struct run {
 	const struct workload *workload;

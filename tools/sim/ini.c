@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest line that inih accepts; it would cut longer lines. */
+/* The longest line that inih, the parser, accepts. inih would cut longer lines. */
 #define MAX_LINE (INI_MAX_LINE - 3)
 
 struct parser {

@@ -8,9 +8,10 @@
 #include <stdlib.h>
 
 /*
- * Runs the daemon's allocator, image by image: a pool of decoders, jobs that draw ahead, and
- * readers like those of PyTorch's DataLoader. Readers fetch images as fast as they become ready,
- * until they are PREFETCH images ahead of the GPUs; only then they are idle.
+ * Simulates, image by image, how the daemon divides its decoders among jobs, by its own code
+ * (src/share). There are a pool of decoders, jobs that draw ahead, and readers like those of
+ * PyTorch's DataLoader. A reader fetches each image as soon as the image is ready, until the reader
+ * is PREFETCH images ahead of the GPUs. Only then the reader is idle.
  *
  *     ask ahead --> share_next --> decoder --> ready, in order --> fetched --> GPUs
  *     LOOKAHEAD                                                    PREFETCH
@@ -33,10 +34,12 @@ struct pool_job {
 	bool runs;
 	double begins; /* time when the job begins; infinite: it has finished */
 	double images; /* images that the whole training reads */
-	/* numbers of images so far: requested, taken by the reader, used by the GPUs */
+	/* asked: number of images requested so far
+	 * fetched: number of images that the reader has taken
+	 * used: number of images that the GPUs have used */
 	double asked, fetched, used;
 	double next_use;    /* time of the GPUs' next use; infinite: they wait */
-	double waits_since; /* infinite: the reader is not waiting */
+	double waits_since; /* begin of the wait; infinite: the reader does not wait */
 	/* slots of the images from `fetched` to `asked` - 1 */
 	struct slot slots[LOOKAHEAD];
 };

@@ -102,8 +102,8 @@ struct laboratory {
 	double least; /* smallest p of the promised figures */
 };
 
-/* The figures of one setting for each sampler. `worst` has the job, or pair of jobs, whose figure
- * is farthest from the expected value. */
+/* The figures of one setting for each sampler. `worst` has the least probable figure of all jobs
+ * or, for a figure about two jobs, of all pairs of jobs. */
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];

@@ -44,7 +44,8 @@ struct figure {
 	double value;
 	double expected;
 	double bound; /* largest distance from the expected value that still counts as chance */
-	double p; /* probability of a value at least as far from the expected one by chance */
+	/* probability that chance gives a value at least as far from the expected one */
+	double p;
 	bool one_sided; /* a chi-square: only values above the expected one count */
 	bool measured;
 };
@@ -88,11 +89,11 @@ struct setting {
 		uint32_t first; /* the job's set begins here, in units */
 		uint32_t end;
 		double speed; /* relative to the other jobs */
-		double start; /* unit: epochs */
+		double start; /* unit: epochs of time (sim.h) */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
 	double cache; /* size of the cache, in units */
-	/* samples in the cache; used instead of `cache` if a unit is one sample */
+	/* size of the cache, in samples; used instead of `cache` if a unit is one sample */
 	uint32_t slots;
 };
 

@@ -43,7 +43,7 @@ static uint32_t groups_of(uint32_t n)
 /* Each run adds a permutation matrix, whose entries are summed up in blocks. The entries have the
  * covariance (I - J/n) x (I - J/n) / (n - 1), where I is the identity matrix, J has only ones, and
  * x is the Kronecker product. In a table of independent counts with fixed margins the covariance is
- * smaller by the factor n / (n - 1), so it is passed as `scale`. */
+ * smaller by the factor n / (n - 1). So `scale` is this factor. */
 struct figure figure_positions(const struct places *places, uint32_t epoch)
 {
 	uint32_t n = places->n;

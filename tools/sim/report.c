@@ -81,7 +81,7 @@ void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n)
 	fputc('\n', out);
 }
 
-#define EXACT .02 /* differences of misses per sample that hardly matter */
+#define EXACT .02 /* largest difference of misses per sample that hardly matters */
 
 void sim_print_trust(FILE *out, const struct sim_trust *trust)
 {

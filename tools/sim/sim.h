@@ -115,8 +115,10 @@ struct sim_read {
 
 /* Shows the progress on a terminal. */
 struct sim_progress {
-	FILE *out;	  /* NULL: no progress is shown */
-	double all, done; /* samples read */
+	FILE *out; /* NULL: no progress is shown */
+	/* all: number of samples that will be read
+	 * done: number of samples read so far */
+	double all, done;
 	uint64_t begun_ns, told_ns;
 };
 void sim_progress_begin(struct sim_progress *progress, FILE *out, double all);

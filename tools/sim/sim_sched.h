@@ -37,7 +37,8 @@ struct sim_sched_job;
 struct sim_sched_config {
 	enum sampler_kind sampler;
 	enum eviction_policy eviction;
-	uint64_t capacity; /* unit: that of `bytes`; bytes NULL: samples */
+	/* size of the cache, in the unit of `bytes`; in samples if `bytes` is NULL */
+	uint64_t capacity;
 	uint64_t sampler_seed;
 	uint64_t cache_seed;
 	uint32_t n_ids;
@@ -74,7 +75,8 @@ struct sim_open {
 	struct open_request request; /* epoch and position, and the answer */
 	bool answered;
 	bool miss; /* this is the first read of the sample since it was loaded */
-	struct wanted *wanted; /* set when the open is answered */
+	/* the sample in the supply engine; NULL: the open has no sample */
+	struct wanted *wanted;
 };
 
 static inline struct sim_open sim_open_of(
@@ -97,14 +99,15 @@ must_check int sim_sched_release(struct sim_open *open);
  * caller frees both arrays, also after -ENOMEM. */
 must_check int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
 	const uint32_t *id_labels, uint32_t **ret_labels, uint32_t **ret_opens);
-/* Shuffles the order of opens, in which the script asks for labels. */
+/* Shuffles the order in which a script opens its n positions. */
 void sim_shuffle(struct rng *rng, uint32_t *opens, uint32_t n);
 
 /* --- with a clock ------------------------------------------------------------------ */
 
 /* Notes that a reader waits for the sample that it has opened. */
 must_check int sim_sched_wait(struct sim_open *open);
-/* Returns the sample to read next, by the shares; SAMPLE_NONE: nothing can be read now. */
+/* Returns the sample to read next, which the shares (src/share) choose; SAMPLE_NONE: nothing can be
+ * read now. */
 sample_id sim_sched_take(struct sim_sched *sched);
 /* Notes that the caller has read and decoded the sample, which is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);

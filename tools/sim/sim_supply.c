@@ -100,7 +100,7 @@ void sim_supply_detach(struct sim_open *open)
 	execute(open->job->sched);
 }
 
-/* Returns NULL if no sample can be loaded now. */
+/* Takes the sample to load next. Returns NULL if no sample can be loaded now. */
 static struct wanted *take(struct sim_sched *sched)
 {
 	struct wanted *wanted = supply_next_read(&sched->supply, 0, NULL, NULL);

@@ -8,7 +8,7 @@
 /* Ends runs of jobs with very different speeds early: once each job has read two epochs, a run ends
  * when all jobs together have read MOST_READ_AGAIN times as many samples as there are. */
 #define MOST_READ_AGAIN 60
-#define READ_PER_DECODER 6 /* the same value as in src/supply/storage.c */
+#define READ_PER_DECODER 6 /* see may_read; the value of src/supply/storage.c */
 /* decode times vary between half the mean and one and a half times the mean */
 #define SPREAD .5
 #define SECOND 1.
@@ -40,8 +40,9 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 	return &run->world->jobs[run->first_job[sample]];
 }
 
-/* Tells whether another read may begin. The number of read samples that wait for decoders is
- * limited, as in src/supply/storage.c. */
+/* Tells whether another read may begin. The number of samples that are being read or wait for a
+ * decoder is limited: READ_PER_DECODER for each decoder and, for slow reads, more.
+ * src/supply/storage.c has the same rule. */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;

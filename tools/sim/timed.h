@@ -12,7 +12,7 @@
 /*
  * Simulates jobs that take time: the daemon's sampler, cache, epochs and shares (sim_sched.h), with
  * reads, decoders, and readers that think between two files. If more decoders and readers want a
- * processor than there are, each gets an equal part.
+ * processor than there are processors, each of them gets an equal part.
  *
  *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
  *     sample:  requested -> read (as many at once as make reading faster) -> decoded
@@ -76,8 +76,8 @@ struct timed_outcome {
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /* Runs the world several times, and computes means. Each run has its own seed, and its own times
- * between the starts of jobs, because the number of shared samples depends on these times. Jobs
- * that begin together do so in all runs. Worlds with many samples have fewer and shorter runs. */
+ * between the starts of jobs, because the number of shared samples depends on these times. A job
+ * with start = 0 begins at 0 in all runs. Worlds with many samples have fewer and shorter runs. */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

@@ -65,12 +65,13 @@ struct timed_run {
 	struct timed_decoder *decoders;
 	struct timed_read reads[TIMED_READS];
 	size_t n_reads;
-	sample_id *read; /* ring of n_ids samples that wait for a decoder */
+	/* ring of the samples that wait for a decoder; has room for n_ids */
+	sample_id *read;
 	uint32_t read_head, n_read;
 	struct flight flight;
 	/* now: seconds since the start of the run
-	 * processor: processor seconds that a reader or decoder has had if it has always wanted a
-	 * processor; grows slower than `now` while more of them want one than there are */
+	 * processor: the processor seconds of a reader or decoder that has wanted a processor since
+	 * the start of the run; grows slower than `now` while there are too few processors */
 	double now, processor;
 	double window;
 	double decoded; /* seconds of all decoders since the shares were last updated */

@@ -10,7 +10,7 @@
  * fits its functions F_mu and F_lambda by regressions, and does not print the coefficients. The
  * following coefficients are the simplest ones that give the figures in the paper's text:
  *
- *   F_mu (6): a batch takes 89.6 ms and .408 ms per image and GFLOP. Resnet18 then needs
+ *   F_mu (6): a batch takes 89.6 ms, plus .408 ms per image and GFLOP. Resnet18 then needs
  *       8 workers, mdResnet12 and smResnet20 need 14 each; WAA reduces these numbers to
  *       (2, 8, 8), as in Fig. 7.
  *   F_lambda (7): each of up to 11 workers (Fig. 5) delivers 139 images/s (10 workers:

@@ -16,7 +16,7 @@
  *     training.c   the model: the speed of trainings and of workers; Tables II and III
  *     workers.c    the paper's policies: how many workers each training has
  *     fluid.c      a run in which rates are constant between events
- *     pool.c       a run sample by sample, with the daemon's own allocator
+ *     pool.c       a run image by image, with the daemon's own shares (src/share)
  *     shares.c     the page that joader-sim shares prints
  *
  *   Units: seconds, images, images per second.   Threads: no state.
@@ -40,7 +40,8 @@ struct workload {
 	const char *name, *title;
 	const struct training *trainings;
 	size_t n;
-	/* Each training's workers in Table II. NULL: computed from the sizes of the models. */
+	/* number of workers of each training in Table II, by the policies WORKERS_PROPORTION and
+	 * WORKERS_INVERSE; NULL: computed from the sizes of the models */
 	const unsigned *proportion, *inverse;
 };
 
@@ -98,7 +99,8 @@ void fluid_workers(const struct workload *workload, enum worker_policy policy,
 /* Runs with the rates that share_grant grants if all demands are known. */
 void fluid_granted(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
-/* Runs the daemon's allocator, which has to measure the demands. -ENOMEM */
+/* Runs the trainings with the daemon's own shares, which have to measure the demands. Returns 0 or
+ * -ENOMEM. */
 must_check int pool_run(const struct workload *workload, enum share_policy policy,
 	struct workload_outcome *ret);
 

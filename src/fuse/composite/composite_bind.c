@@ -48,7 +48,7 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 }
 
 /* Stores the sample of the position that was bound last. Returns false if other readers have the
- * file open in another epoch: a worker continues when they have closed it. */
+ * file open in another epoch: a worker continues when these readers have closed the file. */
 static bool take_bound(struct wait *wait)
 {
 	struct composite_file *file = wait->file;
@@ -107,7 +107,8 @@ static void parking(void *context, uint64_t ticket)
 		wait_arm(wait);
 }
 
-/* Returns true if the caller has to continue, also after an error; false if a worker will. */
+/* Begins to bind the position `index`. Returns true if the caller has to continue, also after an
+ * error; false if a worker will continue. */
 static bool bind_one(struct wait *wait, uint32_t index)
 {
 	struct composite_file *file = wait->file;

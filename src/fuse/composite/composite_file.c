@@ -264,8 +264,8 @@ static void start_open(const struct request *request)
 	struct composite_file *file = NULL;
 	struct wait wait = {.opens = true, .fi = request->fi};
 	uint32_t before;
-	/* The kernel sends an open again only if its reader has not got the file yet. So the entry
-	 * of the earlier engine is dropped, and the epoch chosen anew. */
+	/* The kernel sends an open again only if the reader has not got the file yet. So the entry
+	 * that the earlier engine made is dropped, and the epoch is chosen anew. */
 	(void)open_file_take_back(request->session, &before);
 	int err = open_file(request, &file);
 	if (err) {

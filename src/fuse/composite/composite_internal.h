@@ -40,8 +40,9 @@ struct slot {
 	bool bad;   /* the slot failed because its sample is bad */
 	/* number of waits that use the slot, which is freed only when `users` is 0 */
 	unsigned users;
-	uint64_t ticket;	     /* number of the waiting open; 0: it does not wait */
-	bool read_some, read_end;    /* a byte was read; the last byte was read */
+	uint64_t ticket; /* ticket of the slot's open; 0: the open does not wait */
+	/* read_some: a byte was read; read_end: the last byte was read */
+	bool read_some, read_end;
 	uint64_t bytes_read;	     /* bytes read since the content was made */
 	struct sched_handle *handle; /* NULL: not opened yet, or failed */
 	struct content content;
@@ -61,7 +62,7 @@ struct wait {
 	struct fuse_file_info fi; /* for the answer of an open */
 	bool armed;		  /* libfuse reports interrupts (wait_arm) */
 	int status;		  /* -errno if a position can't be bound or opened */
-	/* offset; all labels and texts before it have bound positions */
+	/* offset in the file; the positions of all labels and texts before this offset are bound */
 	uint64_t bound_to;
 	uint32_t binding;     /* index of the position that is being bound */
 	uint32_t asked_epoch; /* epoch in which the position `binding` is to be bound */
@@ -87,7 +88,8 @@ static inline struct wait *wait_of(struct load_work *work)
 }
 
 struct composite_file {
-	/* The first member, for casts. Each wait and each unfinished slot holds a reference. */
+	/* The first member, so that pointers can be cast. Each wait, and each slot that is OPENING
+	 * or MAKING, has a reference to the file. */
 	struct open_file open;
 	bool again; /* an earlier engine opened the file */
 	struct sched_job *job;
@@ -95,7 +97,8 @@ struct composite_file {
 	struct composite composite;
 	enum sample_format format;
 	struct lock lock;
-	uint32_t epoch; /* (lock) SCHED_CURRENT: in current/, without a bound position */
+	/* (lock) SCHED_CURRENT: the file is in current/, and no position is bound yet */
+	uint32_t epoch;
 	/* (session's lock) epoch that a batch and its labels share; SCHED_CURRENT: not known yet */
 	uint32_t known_epoch;
 	/* (lock) sample of each position; SAMPLE_NONE: not bound yet. NULL in a batch */
@@ -134,8 +137,8 @@ must_check int slot_need(struct wait *wait, uint32_t index);
 /* Ends the wait's use of its slots. delivered: the reader has received the slots' bytes. */
 void slots_leave(struct wait *wait, bool delivered);
 void slots_cancel(struct composite_file *file);
-/* Frees all slots of a file that has no waits. Consumes the positions of a shard of which bytes
- * were read, or all positions of a batch unless file->open.undo is set. */
+/* Frees all slots of a file that has no waits. In a shard, consumes the positions from which bytes
+ * were read. In a batch, consumes all positions, unless file->open.undo is set. */
 void slots_give_back(struct composite_file *file);
 
 /* --- composite_wait.c: requests that need samples, until they are answered --- */

@@ -55,7 +55,8 @@ static uint8_t *add_copied(struct gather *gather, size_t bytes)
 	return at;
 }
 
-/* stays: the bytes remain valid until they are sent, so they need not be copied. */
+/* Adds `bytes` bytes of `source`, from `offset` on. stays: these bytes remain valid until they are
+ * sent, so they need not be copied. */
 static void add_content(struct gather *gather, const struct content_parts *source,
 	uint64_t offset, size_t bytes, bool stays)
 {
@@ -73,8 +74,8 @@ static void add_content(struct gather *gather, const struct content_parts *sourc
 }
 
 /* Finds the bytes of a sample. The bytes of a bad sample are zeros. In a tar of pairs, the tar
- * header of the second file stands between the zeros, so that readers find the files after it. This
- * header is made in `buffer`. */
+ * header of the second file stands between the zeros, so that readers find the files that follow.
+ * This header is made in `buffer`. */
 static int sample_source(const struct wait *wait, const struct segment *segment,
 	struct content_parts *ret, uint8_t buffer[COMPOSITE_CONSTANT])
 {
@@ -133,7 +134,8 @@ static int label_source(struct gather *gather, const struct segment *segment,
 	return 0;
 }
 
-/* Makes the text of a sample, with a header if it is SEGMENT_BESIDE. The caller frees *ret_text. */
+/* Makes the text of a sample. If the segment is SEGMENT_BESIDE, a tar header comes before the text.
+ * The caller frees *ret_text. */
 static int text_source(
 	const struct wait *wait, const struct segment *segment, char **ret_text)
 {

@@ -32,8 +32,8 @@ static uint32_t position_of(const struct slot *slot)
 
 /* --- none -> OPENING -> HELD, MAKING -> READY, FAILED ----------------------------- */
 
-/* Changes the state, and takes the waits that lacked only this slot off the list, in one critical
- * section, so that no wait misses the change. */
+/* Changes the state, and answers the waits that lacked only this slot. The state changes and these
+ * waits leave the list in one critical section, so that no wait misses the change. */
 static void slot_becomes(struct slot *slot, enum slot_state state, int status)
 {
 	struct composite_file *file = slot->file;
@@ -154,7 +154,7 @@ static struct slot *slot_new_locked(struct composite_file *file, uint32_t index)
 	return slot;
 }
 
-/* Work that slot_need does for a slot after it has released the lock. */
+/* Work that slot_need does for a slot once the lock is released. */
 enum errand { ERRAND_NONE, ERRAND_OPEN, ERRAND_MAKE };
 
 static enum errand need_locked(struct wait *wait, struct slot *slot, bool is_new)

@@ -20,8 +20,8 @@
  *   thread first unregisters `interrupted` by fuse_req_interrupt_func, which waits until a running
  *   `interrupted` has returned.
  * - If the interrupt comes before `interrupted` is registered, fuse_req_interrupt_func itself runs
- *   `interrupted`. Then `asking` is set, and the caller of fuse_req_interrupt_func answers the
- *   request.
+ *   `interrupted`. In this case `asking` is still set, and the caller of fuse_req_interrupt_func
+ *   answers the request.
  * - After an interrupt, the samples that were asked for are still prepared: their positions are
  *   bound, and other threads may read the file.
  */
@@ -165,8 +165,8 @@ static void interrupted(fuse_req_t req, void *context)
 	/* taken: workers have not begun the wait's work, so no other thread has the request */
 	bool taken = !mine && sched_take_back(file->open.session->context.sched,
 				      &wait->waiter.work);
-	/* answer() must not unregister `interrupted`: it would wait until `interrupted` returns,
-	 * but `interrupted` has called it */
+	/* answer() must not unregister `interrupted`, because this would wait until `interrupted`,
+	 * which is running here, has returned */
 	if (mine || taken)
 		wait->armed = false;
 	if (mine)
@@ -232,7 +232,8 @@ static void asked(struct wait *wait)
 		answer(wait);
 }
 
-/* Makes a slot for each position whose pixels the request reads; the slot holds the sample. */
+/* Asks for each sample of which the request reads bytes. slot_need makes the position's slot if
+ * there is none. */
 static int ask(struct wait *wait)
 {
 	const struct composite *composite = &wait->file->composite;

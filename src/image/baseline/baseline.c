@@ -214,7 +214,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan. columns: only these MCUs of each row have their samples stored. */
+/* Begins the scan. columns: the MCUs of each row whose samples are made. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;

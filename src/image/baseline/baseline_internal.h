@@ -85,8 +85,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  * coefficient.
  *
  * If the index does not contain a whole valid code, the entry decodes 0 bits, and its advance is
- * 64. The first coefficient, which is always written, then has a place where nothing was written
- * yet.
+ * 64. Its first coefficient, a 0, is written to a place where nothing was written yet.
  */
 typedef uint32_t ac_entry;
 

@@ -172,8 +172,8 @@ void residency_evict(struct residency *residency, sample_id id)
 }
 
 /* Called when the member of column `given_to` was given a resident sample. The sample's need falls
- * by one. The sample leaves the ring of this member. For each other member whose candidate it is,
- * the sample moves to the end of the member's ring for the lower need. */
+ * by one. The sample leaves the ring of this member. If the sample is a candidate for another
+ * member, it moves to the end of that member's ring for the lower need. */
 static void lower_need(struct residency *residency, uint32_t at, uint32_t given_to)
 {
 	struct resident *resident = &residency->residents[at];

@@ -99,8 +99,8 @@ int residency_join(struct residency *residency, struct member *member)
 	return 0;
 }
 
-/* Takes the member out of its column. Marks no sample of the column as given any more, because a
- * later member in this column may get the samples that this member was given. */
+/* Takes the member out of its column. Clears the column's marks NODE_TAKEN, because a later member
+ * in this column may get the samples that this member was given. */
 void residency_leave(struct residency *residency, struct member *member)
 {
 	residency_refresh(residency, UINT32_MAX);
