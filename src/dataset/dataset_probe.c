@@ -26,8 +26,7 @@
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {
-	/* must be the first member: jpeg_fail takes the address of `manager` as the address of the
-	 * jpeg_trap */
+	/* the first member, because jpeg_fail casts the address of `manager` to a jpeg_trap */
 	struct jpeg_error_mgr manager;
 	jmp_buf jump;
 };
