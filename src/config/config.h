@@ -164,8 +164,8 @@ struct daemon_config {
 struct job_section {
 	char *name; /* a pattern for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
-	/* extension without its first dot; for second files NAME, a dot and an ending, as in
-	 * mask.png */
+	/* end of the names that the mount shows, without the first dot: "png". For second files it
+	 * begins with NAME: "mask.png". */
 	char *extension;
 	struct preparation preparation;
 	enum sample_format format;

@@ -164,13 +164,14 @@ static void refuse(struct coord *coord, int err)
 }
 
 /*
- * An idle leader sends a heartbeat once a second, because only the answers report changes.
+ * Returns a third or a quarter of ttl, so that a lost heartbeat can be repeated before the leases
+ * end. Leaders, also idle ones, and nodes that are not idle wait for at most a second: only the
+ * answers to heartbeats report changes.
  *
  * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
  * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (in the
- * function `step`). So a lost heartbeat can be repeated in time. Two nodes lead at once only if the
- * leader's clock is slower than the engine's by more than a fifth. Even then the engine accepts
- * samples from only one of them.
+ * function `step`). Two nodes lead at once only if the leader's clock is slower than the engine's
+ * by more than a fifth. Even then the engine accepts samples from only one of them.
  */
 static uint64_t pause_between_beats(const struct coord *coord)
 {
@@ -256,8 +257,8 @@ static int step(struct coord *coord)
 		return err;
 	due_at(coord, coord->beat_ns);
 	if (any_not_entered(coord)) {
-		/* The engine has lost jobs since the look. A report now would lack their samples,
-		 * so the next step first enters these jobs again. */
+		/* A heartbeat has just told that the engine lost jobs. A report now would lack
+		 * their samples, so the next step first enters these jobs again. */
 		due_at(coord, coord->now_ns + coord->pace_ns / 64);
 		return 0;
 	}

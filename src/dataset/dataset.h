@@ -169,9 +169,9 @@ struct dataset_shape {
 	/* smallest and largest id; ids between them may have other shapes */
 	sample_id first, last;
 };
-/* Divides the selected samples by shape and orientation into *ret_n elements. Returns NULL if the
- * dataset is a mixture, if not all samples whose files exist are selected, or if the map has no
- * shapes: there are too many, or the map's version is old. */
+/* Divides all samples whose files exist by shape and orientation into *ret_n elements. Returns NULL
+ * if the selection lacks some of these samples, if the dataset is a mixture, or if the map has no
+ * shapes: the dataset has too many shapes, or the map's version is old. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 

@@ -117,8 +117,8 @@ struct script {
 	/* for each division, the number of files whose bit is set in `parts` */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
-	/* the opens by ranks that had already opened as many files as a part of the division DROPS
-	 * has; in the order of opening */
+	/* Opens in their order. The rank of each of these opens had already opened all files of its
+	 * part in the division DROPS. */
 	struct beyond *beyond;
 	uint32_t n_beyond, room_beyond;
 	/* up: how often in this epoch a thread has gone on to a file with a higher number.

@@ -183,10 +183,11 @@ enum notice {
 	/* a script divides the files into parts, such as one for training and one for validation,
 	 * as if each file held the same sample in all epochs */
 	NOTICE_PARTS,
-	NOTICE_LABELS,	 /* a script uses labels of the previous epoch for images */
-	NOTICE_HANDLES,	 /* a script keeps many files open; found by the caller */
-	NOTICE_READERS,	 /* the reading process is not known; found by the caller */
-	NOTICE_MACHINES, /* some ranks are on other machines; found by the caller */
+	NOTICE_LABELS, /* a script uses labels of the previous epoch for images */
+	/* The caller, not the engine, gives the next three notices. */
+	NOTICE_HANDLES,	 /* a script keeps many files open */
+	NOTICE_READERS,	 /* the reading process is not known */
+	NOTICE_MACHINES, /* some ranks are on other machines */
 	NOTICES
 };
 

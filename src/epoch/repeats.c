@@ -10,7 +10,8 @@
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look at a file need not be recorded: the file belongs to another epoch than the
+/* Tells whether a look (OPENED_LOOKED: an open by a process whose workers read, which belongs to no
+ * pass) need not be recorded: the file belongs to another epoch than the
  * script's, the script has opened the file since the script turned, or the worker's last look was
  * at this file. */
 static bool looks_again(const struct script *script, const struct worker *worker,

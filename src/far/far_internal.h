@@ -45,7 +45,8 @@ void print_cloud(FILE *out, const struct place *place, const char *url);
 /* Fills in the settings of a place that is not Amazon's s3. */
 must_check int place_fill_cloud(
 	struct place *place, const struct far_place *from, struct far_error *ret_error);
-/* Removes slashes at the end of `endpoint`. -EINVAL: it is not the URL of a server. */
+/* Sets place->endpoint to a copy of `endpoint` without the slashes at its end. -EINVAL: `endpoint`
+ * is not the URL of a server. */
 must_check int place_set_endpoint(
 	struct place *place, const char *endpoint, struct far_error *ret_error);
 /* Checks whether the settings and files of credentials are valid, then makes place->keyring, which

@@ -16,10 +16,8 @@ struct sched_handle; /* an open position: holds its tensor */
 
 struct dataset;
 
-/* Stands for the epoch of a file in current/, which the job's engine chooses at the open
- * (epoch/current.c). The last epoch can be read again and again. If layout = mirror, all epochs and
- * current/ hold the same samples, in the order of the dataset; any position may be opened, and
- * nothing is bound or consumed. */
+/* The number that an open of a file in current/ has instead of an epoch's number. The job's engine
+ * chooses the epoch at the open (epoch/current.c). */
 #define SCHED_CURRENT EPOCH_CURRENT
 
 struct sched_opened {

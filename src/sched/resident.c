@@ -81,8 +81,8 @@ static sample_id add_lacked_locked(
 	return at.current_value;
 }
 
-/* Tells whether sched_lacked looks at the strand. Leaves out datasets with a tier, because this
- * daemon prepares each of their samples that another daemon asks for. */
+/* Tells whether sched_lacked looks at the strand, to report the samples that this daemon will not
+ * prepare for other daemons. Leaves out datasets with a tier, whose samples it always prepares. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;

@@ -31,7 +31,7 @@ struct reading {
 	struct job *job;
 	const struct adding *adding;
 	struct places places;
-	uint32_t n; /* number of samples of all ranks together */
+	uint32_t n; /* number of samples that the training's epoch has, over all ranks */
 	uint32_t ranks, batch;
 	struct one_rank *of;
 	/* The training continues in `epoch`. If `at` is true, the first `position` positions of all

@@ -221,7 +221,7 @@ struct supply {
 void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
-/* Moves the effects since the last call to *ret. */
+/* Moves to *ret the effects that were added since the last call of this function. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
 /* Tells whether there are effects besides READ. Most closes of files have only READ. */
 static inline bool supply_has_effects(const struct supply *supply)

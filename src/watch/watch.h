@@ -113,8 +113,8 @@ void waits_of_epoch_locked(
 
 /* --- epoch_times.c: epochs that were read to the end --- */
 
-/* Notes an open of a file. Begins the measurement of the epoch if this is the first open in this
- * epoch or in a later one. asked_ns: time of the request. thread: the reader's thread; 0: not
+/* Notes an open of a file. Begins to measure the epoch if no file of this epoch or of a later
+ * epoch was opened before. asked_ns: time of the request. thread: the reader's thread; 0: not
  * known. */
 void lap_open_locked(struct watch *watch, uint32_t epoch, uint64_t asked_ns, long thread);
 /* Counts a position that was bound to a sample. served: how the job got the sample. */

@@ -50,7 +50,8 @@ struct dsa_tree {
 /* Returns the index of the stream's level. The stream must be in the tree. */
 size_t dsa_tree_level(const struct dsa_tree *tree, stream_id stream);
 
-/* Sorts the levels again after a round. The order changes only by partial sampling (appendix C). */
+/* Sorts the levels again after a round. The order changes only by a partial round, in which some
+ * streams draw nothing (appendix C). */
 void dsa_tree_reorder(struct dsa_tree *tree);
 
 static inline uint32_t set_size(const roaring_bitmap_t *set)

@@ -78,11 +78,11 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  *   bits 19-25  value of the first coefficient
  *   bits 26-29  size of the last coefficient's value in bits
  *
- * The place of a coefficient is its distance, in zigzag order, from the last coefficient of the
- * previous look-up. The index contains all codes of the entry, and the value of the first of two
- * coefficients. The value of the last coefficient may have bits beyond the index, so the entry has
- * only its size. The first coefficient is always written, as 0 if the entry has only one
- * coefficient.
+ * If an entry has only one coefficient, this is the last one, and the first one is a 0 that is
+ * written all the same. The place of a coefficient is its distance, in zigzag order, from the
+ * coefficient at which the previous look-up ended. The index contains all codes of the entry, and
+ * the value of the first of two coefficients. The value of the last coefficient may have bits
+ * beyond the index, so the entry has only the size of this value.
  *
  * If the index does not contain a whole valid code, the entry decodes 0 bits, and its advance is
  * 64. Its first coefficient, a 0, is written to a place where nothing was written yet.
