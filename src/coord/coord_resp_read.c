@@ -145,7 +145,7 @@ static int find_chunks(struct coord_resp *resp, struct coord_read *reads, size_t
 	uint32_t asked_epoch = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct coord_read *read = &reads[i];
-		struct resp_chunks *log;
+		struct resp_chunks *log = NULL;
 		int err = need_log(resp, read, &log);
 		bool more = !asked || asked_epoch != read->epoch ||
 			    strcmp(asked, read->job) != 0;
