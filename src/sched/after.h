@@ -4,13 +4,14 @@
 #pragma once
 
 #include "epoch/epoch.h"
-#include "section/section.h"
+
+#include <sys/queue.h>
 
 /*
  * The work that critical sections leave for later: writing the journal, callbacks, frees, waking
- * workers, drawing ahead. phases.c does this work, in phases.
+ * workers, drawing ahead. phases.c does this work.
  *
- *   Flow: sched_lock -> functions fill the aftermath -> sched_unlock.
+ *   Flow: sched_lock (or SECTION_SCOPE) -> functions fill the aftermath -> sched_unlock.
  *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
@@ -23,6 +24,7 @@ struct sched_job;
 TAILQ_HEAD(handle_queue, sched_handle);
 
 struct aftermath {
+	struct sched *sched;
 	/* the job whose journal has to be written; the caller, or a handle in `finished`, has a
 	 * reference to the job */
 	struct sched_job *flush;
@@ -37,14 +39,16 @@ struct aftermath {
 	/* a job, with a reference, whose stream has few drawn samples left; or NULL */
 	struct sched_job *refill;
 	bool news; /* a feed has changed, so sched->news has to be called */
-	/* The fields from here on are set when the critical section ends. */
-	bool let_go; /* an ended stream's samples must no longer count as needed */
-	bool free_spaces; /* a space has no reference any more, so its tensors have to be freed */
 };
 
-/* Sets sched->section. The caller has set sched->cache before. */
-void phases_init(struct sched *sched);
+/* Does the work that earlier critical sections have left to the next one. */
 void sched_after(struct sched *sched);
 /* Begins a critical section, with an empty aftermath. */
 void sched_lock(struct sched *sched, struct aftermath *aftermath);
-void sched_unlock(struct sched *sched, struct aftermath *aftermath);
+/* Ends the critical section, frees evicted tensors, and then does the work of the aftermath. */
+void sched_unlock(struct aftermath *aftermath);
+
+/* A critical section that ends with the enclosing scope. */
+#define SECTION_SCOPE(sched, name)                                                       \
+	__attribute__((cleanup(sched_unlock))) struct aftermath name;                    \
+	sched_lock(sched, &name)

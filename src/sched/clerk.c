@@ -33,7 +33,7 @@ static void tell_begun(struct sched_job *job, uint32_t epoch, int status)
 	if (stream || status)
 		epochs_begun(job->is.epochs, epoch, status, clock_now_ns());
 	effects_resume_locked(job, &aftermath);
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(&aftermath);
 	if (!status)
 		streams_fill(job);
 }
@@ -142,11 +142,9 @@ static bool wants_load(struct sched_job *job, uint32_t *ret_epoch, uint32_t *ret
 static void tell_loaded(
 	struct sched_job *job, uint32_t epoch, struct epoch *loaded, int status)
 {
-	struct aftermath aftermath;
-	sched_lock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	epochs_loaded(job->is.epochs, epoch, loaded, status);
 	effects_resume_locked(job, &aftermath);
-	sched_unlock(job->sched, &aftermath);
 }
 
 /* Loads the order of an ended epoch that a script reads again. An error goes to the readers of this

@@ -123,11 +123,9 @@ int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed)
 	uint32_t k = 0;
 	int err;
 	do {
-		struct aftermath aftermath;
-		sched_lock(job->sched, &aftermath);
+		SECTION_SCOPE(job->sched, aftermath);
 		err = job->removed ? 0
 				   : go_on_locked(job, epoch, consumed, &k, &aftermath);
-		sched_unlock(job->sched, &aftermath);
 	} while (err == -EINPROGRESS);
 	return err;
 }
@@ -162,14 +160,11 @@ static int take_locked(struct sched_job *job, uint32_t epoch, uint32_t base,
 int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base, const sample_id *ids,
 	uint32_t n)
 {
-	struct aftermath aftermath;
 	if (!are_of_job(job, ids, n))
 		return -EINVAL;
-	sched_lock(job->sched, &aftermath);
-	int err = job->removed ? 0 : take_locked(job, epoch, base, ids, n, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	aftermath.kick = true;
-	sched_unlock(job->sched, &aftermath);
-	return err;
+	return job->removed ? 0 : take_locked(job, epoch, base, ids, n, &aftermath);
 }
 
 /* Returns the k-th received sample of the epoch: bound, drawn, or still in the feed. SAMPLE_NONE:
@@ -244,26 +239,22 @@ void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret)
 
 void sched_feed_away(struct sched_job *job, uint64_t since_ns, bool gives_up)
 {
-	struct aftermath aftermath;
-	sched_lock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	job->unfed_since_ns = since_ns;
-	if (!job->removed && job->gives_up != gives_up) {
-		job->gives_up = gives_up;
-		epochs_starve(job->is.epochs, gives_up ? -ETIMEDOUT : 0);
-		effects_resume_locked(job, &aftermath);
-	}
-	sched_unlock(job->sched, &aftermath);
+	if (job->removed || job->gives_up == gives_up)
+		return;
+	job->gives_up = gives_up;
+	epochs_starve(job->is.epochs, gives_up ? -ETIMEDOUT : 0);
+	effects_resume_locked(job, &aftermath);
 }
 
 void sched_feed_lend(struct sched_job *job, bool lent)
 {
-	struct aftermath aftermath;
-	sched_lock(job->sched, &aftermath);
-	if (!job->removed) {
-		epochs_lend(job->is.epochs, lent);
-		effects_resume_locked(job, &aftermath);
-	}
-	sched_unlock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
+	if (job->removed)
+		return;
+	epochs_lend(job->is.epochs, lent);
+	effects_resume_locked(job, &aftermath);
 }
 
 void sched_feed_waits(struct sched_job *job, const char *why, bool here)

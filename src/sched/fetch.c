@@ -117,18 +117,16 @@ static void end_fetch(struct wanted *wanted, struct tensor *tensor, int err)
 	/* The other daemon leaves the sample to this daemon, which is no failure. */
 	bool left = err == -ENOSPC;
 	struct sched *sched = sched_of_source(wanted->key.space->source);
-	struct aftermath aftermath;
 	if (!left)
 		stats_add(tensor ? STAT_FETCHED : STAT_FETCH_FAILURES, 1);
 	if (tensor)
 		stats_add(STAT_FETCHED_BYTES, tensor->bytes);
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	if (tensor)
 		supply_fetched(&sched->supply, wanted, tensor, clock_now_ns());
 	else
 		supply_not_fetched(&sched->supply, wanted, left);
 	supply_execute_locked(sched, &aftermath);
-	sched_unlock(sched, &aftermath);
 }
 
 void sched_fetch_done(struct sched_fetch *fetch, int err)
@@ -136,13 +134,11 @@ void sched_fetch_done(struct sched_fetch *fetch, int err)
 	struct wanted *wanted = wanted_of(fetch);
 	struct tensor *tensor = fetch->tensor;
 	free((struct fetching *)fetch);
-	if (err) {
+	if (err)
 		tensor_free(tensor);
-		tensor = NULL;
-	} else if (tensor) {
+	else if (tensor)
 		tensor = to_file(wanted, tensor);
-	}
-	end_fetch(wanted, tensor, err);
+	end_fetch(wanted, err ? NULL : tensor, err);
 }
 
 void fetch_begin(struct wanted *wanted)

@@ -12,18 +12,16 @@
 
 static void look_after_jobs(struct sched *sched)
 {
-	struct aftermath aftermath;
 	struct effects effects;
 	struct sched_job *job;
 	uint64_t now = clock_now_ns();
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	TAILQ_FOREACH (job, &sched->jobs, link) {
 		effects_init(&effects);
 		epochs_time(job->is.epochs, now, &effects);
 		effects_execute_locked(job, &effects, &aftermath);
 		clerk_second_locked(job);
 	}
-	sched_unlock(sched, &aftermath);
 }
 
 /* Writes the job's decisions to the disk. The housekeeper calls this once a second, so a power
@@ -59,7 +57,7 @@ static bool sleep_until(struct sched *sched, uint64_t second_ns)
 	supply_execute_locked(sched, &aftermath);
 	sched->room_made = false;
 	bool stopping = sched->stopping;
-	sched_unlock(sched, &aftermath);
+	sched_unlock(&aftermath);
 	postponed_run_due(sched);
 	return !stopping;
 }

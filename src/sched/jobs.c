@@ -311,7 +311,7 @@ static struct sched_job *take_out(struct sched *sched, const char *name)
 	struct sched_job *job = job_find_locked(sched, name, 0);
 	if (job)
 		job_leave_locked(job, &aftermath);
-	sched_unlock(sched, &aftermath);
+	sched_unlock(&aftermath);
 	if (job)
 		clerk_wait_for_last(job); /* The clerk may be making files. */
 	return job;

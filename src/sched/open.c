@@ -257,22 +257,19 @@ static void look_up(struct load_work *work)
 	struct sched_handle *handle = struct_of(work, struct sched_handle, look_up);
 	struct sched_job *job = handle->job;
 	struct open_request *request = &handle->request;
-	struct aftermath aftermath;
 	request->status = order_look_up(job->is.directory, request->found_epoch,
 		request->position, &request->sample);
 	bool none = request->status == 0 && request->sample == SAMPLE_NONE;
 	/* The position was never bound, or the order was just removed. */
 	if (none || request->status == -ENOENT)
 		request->status = -ESTALE;
-	struct sched *sched = job->sched;
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	handle->looks_up = false;
 	/* The order, and the epoch's edition, may have been removed after the look-up. */
 	if (epochs_state(job->is.epochs, request->found_epoch) == EPOCH_OVER)
 		request->status = -ESTALE;
 	if (request->status != -ESTALE || !ask_again_locked(handle, &aftermath))
 		handle_answered_locked(handle, &aftermath);
-	sched_unlock(sched, &aftermath);
 }
 
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath)
@@ -353,19 +350,16 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
  * become ready or fail. */
 static void park(struct sched_handle *handle)
 {
-	struct sched *sched = handle->job->sched;
-	struct aftermath aftermath;
 	if (handle->callbacks.parking)
 		handle->callbacks.parking(handle->callbacks.context, handle->ticket);
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(handle->job->sched, aftermath);
 	go_on_locked(handle, &aftermath);
-	sched_unlock(sched, &aftermath);
 }
 
 void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath)
 {
 	bool has_to_park = !err && handle->state == HANDLE_PARKING;
-	sched_unlock(handle->job->sched, aftermath);
+	sched_unlock(aftermath);
 	if (err)
 		handle_free(handle);
 	else if (has_to_park)
@@ -414,15 +408,13 @@ int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 
 void sched_cancel(struct sched *sched, uint64_t ticket)
 {
-	struct aftermath aftermath;
 	struct sched_handle *handle;
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	HASH_FIND(hash, sched->tickets, &ticket, sizeof(ticket), handle);
-	if (handle) {
-		stats_add(STAT_INTERRUPTS, 1);
-		handle_give_up_locked(handle, -EINTR, &aftermath);
-	}
-	sched_unlock(sched, &aftermath);
+	if (!handle)
+		return;
+	stats_add(STAT_INTERRUPTS, 1);
+	handle_give_up_locked(handle, -EINTR, &aftermath);
 }
 
 uint32_t sched_current(
@@ -469,7 +461,7 @@ static void end_open(struct sched_handle *handle, bool read)
 		rate_count_locked(&job->watch, lock_time(&job->sched->lock));
 	if (read && job->is.journal)
 		aftermath.flush = job;
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(&aftermath);
 	handle_free(handle);
 }
 
@@ -490,8 +482,7 @@ void sched_undo(struct sched_handle *handle)
 static void consume_some(
 	struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)
 {
-	struct aftermath aftermath;
-	sched_lock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	for (uint32_t i = 0; i < n; i++) {
 		struct effects effects;
 		effects_init(&effects);
@@ -501,7 +492,6 @@ static void consume_some(
 	}
 	if (job->is.journal)
 		aftermath.flush = job;
-	sched_unlock(job->sched, &aftermath);
 }
 
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n)

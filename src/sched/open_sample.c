@@ -85,6 +85,6 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	if (handle)
 		handle_asked(handle, err, &aftermath);
 	else
-		sched_unlock(sched, &aftermath);
+		sched_unlock(&aftermath);
 	return err;
 }

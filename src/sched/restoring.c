@@ -28,48 +28,40 @@ struct clerk_restore {
 
 static int hold_opens(struct sched_job *job)
 {
-	struct aftermath aftermath;
 	struct effects effects;
 	effects_init(&effects);
-	sched_lock(job->sched, &aftermath);
-	int err = job->removed || job->sched->stopping ? -ENODEV : 0;
-	if (!err)
-		epochs_hold(job->is.epochs, &effects);
+	SECTION_SCOPE(job->sched, aftermath);
+	if (job->removed || job->sched->stopping)
+		return -ENODEV;
+	epochs_hold(job->is.epochs, &effects);
 	effects_execute_locked(job, &effects, &aftermath);
-	sched_unlock(job->sched, &aftermath);
-	return err;
+	return 0;
 }
 
 static void let_opens_go(struct sched_job *job)
 {
-	struct aftermath aftermath;
-	sched_lock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
 	epochs_unhold(job->is.epochs);
 	effects_resume_locked(job, &aftermath);
-	sched_unlock(job->sched, &aftermath);
 }
 
-/* Gives the restored epochs and orders to the engine; after an error, frees them. */
-static int install(struct sched_job *job, struct restored *restored)
+/* Gives the restored epochs and orders to the engine. */
+static int install(struct sched_job *job, const struct restored *restored)
 {
-	struct aftermath aftermath;
 	struct effects effects;
 	effects_init(&effects);
-	sched_lock(job->sched, &aftermath);
-	int err = job->removed || job->sched->stopping ? -ENODEV
-						       : journal_reserve(job->is.journal);
-	if (!err) {
-		epochs_restored(
-			job->is.epochs, restored->running, restored->draining, &effects);
-		epochs_has_orders(job->is.epochs, restored->orders, restored->n_orders);
-		effects_execute_locked(job, &effects, &aftermath);
-		effects_resume_locked(job, &aftermath);
-		aftermath.flush = job;
-	}
-	sched_unlock(job->sched, &aftermath);
+	SECTION_SCOPE(job->sched, aftermath);
+	if (job->removed || job->sched->stopping)
+		return -ENODEV;
+	int err = journal_reserve(job->is.journal);
 	if (err)
-		restored_free(restored);
-	return err;
+		return err;
+	epochs_restored(job->is.epochs, restored->running, restored->draining, &effects);
+	epochs_has_orders(job->is.epochs, restored->orders, restored->n_orders);
+	effects_execute_locked(job, &effects, &aftermath);
+	effects_resume_locked(job, &aftermath);
+	aftermath.flush = job;
+	return 0;
 }
 
 static int make_and_install(struct sched_job *job, struct restoring *to)
@@ -79,7 +71,10 @@ static int make_and_install(struct sched_job *job, struct restoring *to)
 	if (err)
 		return err;
 	err = install(job, &restored);
-	return err ? restore_failed(to, job->is.config.name, err) : 0;
+	if (!err)
+		return 0;
+	restored_free(&restored);
+	return restore_failed(to, job->is.config.name, err);
 }
 
 /* Syncs the journal, and removes records that are not needed after the restore. */

@@ -97,7 +97,6 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	sched->supply.cache = sched->cache;
-	phases_init(sched);
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);
@@ -147,7 +146,7 @@ void sched_stop(struct sched *sched)
 			handle_give_up_locked(handle, -ENODEV, &aftermath);
 		}
 	}
-	sched_unlock(sched, &aftermath);
+	sched_unlock(&aftermath);
 	if (sched->keeps_house)
 		pthread_join(sched->housekeeper, NULL);
 	sched->keeps_house = false;
@@ -169,7 +168,7 @@ static void leave_all_jobs(struct sched *sched)
 		job = TAILQ_FIRST(&sched->jobs);
 		if (job)
 			job_leave_locked(job, &aftermath);
-		sched_unlock(sched, &aftermath);
+		sched_unlock(&aftermath);
 		if (!job)
 			return;
 		sched_job_put(job);

@@ -58,7 +58,7 @@ void skip_epoch(struct sched_job *job, uint32_t epoch)
 	skip_update(job);
 	sched_lock(job->sched, &aftermath);
 	uint32_t n = skip_locked(job, epoch, &aftermath);
-	sched_unlock(job->sched, &aftermath);
+	sched_unlock(&aftermath);
 	stats_add(STAT_SKIPPED, n);
 	if (n > 0)
 		log_info("job %s: epoch %" PRIu32 " has %" PRIu32 " of %" PRIu32

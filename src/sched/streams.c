@@ -279,12 +279,11 @@ static void make_ready_locked(struct sched_job *job, uint32_t epoch)
 int stream_make(struct sched_job *job, uint32_t epoch)
 {
 	struct sched *sched = job->sched;
-	struct aftermath aftermath;
 	int err = fault_hit("sched.stream");
 	struct stream *stream = err ? NULL : stream_new(job, epoch);
 	if (!stream)
 		return err ? err : -ENOMEM;
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	change_need_locked(stream, CACHE_NEED_ADD);
 	update_sampler_locked(stream);
 	bool wanted = !job->removed && !sched->stopping &&
@@ -299,7 +298,6 @@ int stream_make(struct sched_job *job, uint32_t epoch)
 		sched_job_hold(job);
 		draw_give_up(stream);
 	}
-	sched_unlock(sched, &aftermath);
 	return err;
 }
 
@@ -341,10 +339,8 @@ void streams_fill(struct sched_job *job)
 {
 	bool more = true;
 	while (more) {
-		struct aftermath aftermath;
-		sched_lock(job->sched, &aftermath);
+		SECTION_SCOPE(job->sched, aftermath);
 		more = fill_all_locked(job, &aftermath);
-		sched_unlock(job->sched, &aftermath);
 	}
 }
 
@@ -418,7 +414,7 @@ void streams_let_go(struct sched *sched)
 	update_sampler_locked(stream);
 	aftermath.kick = true;
 	/* sched_unlock calls this function again if another stream has ended. */
-	sched_unlock(sched, &aftermath);
+	sched_unlock(&aftermath);
 	struct sched_job *job = sched_job_of(stream->edition->job);
 	stream_free(stream);
 	sched_job_put(job);

@@ -163,7 +163,7 @@ struct load_task *sched_next_read(void *context)
 			&sched->supply, clock_now_ns(), fetch_is_due_locked, NULL);
 		bool fetching = wanted && wanted->fetching;
 		supply_execute_locked(sched, &aftermath);
-		sched_unlock(sched, &aftermath);
+		sched_unlock(&aftermath);
 		if (!wanted)
 			return NULL;
 		if (fetching) {
@@ -179,20 +179,16 @@ struct load_task *sched_next_read(void *context)
 void sched_read(void *context, struct load_task *task)
 {
 	struct sched *sched = context;
-	struct aftermath aftermath;
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	supply_was_read(&sched->supply, task->owner, clock_now_ns());
 	supply_execute_locked(sched, &aftermath);
-	sched_unlock(sched, &aftermath);
 }
 
 static struct wanted *next_decode(struct sched *sched, bool of_program)
 {
-	struct aftermath aftermath;
-	sched_lock(sched, &aftermath);
+	SECTION_SCOPE(sched, aftermath);
 	struct wanted *wanted = supply_next_decode(&sched->supply, of_program);
 	supply_execute_locked(sched, &aftermath);
-	sched_unlock(sched, &aftermath);
 	return wanted;
 }
 
@@ -279,7 +275,7 @@ void sched_load_done(void *context, struct load_task *task)
 		next = task->also;
 		end_task_locked(sched, task, &first, &aftermath);
 	}
-	sched_unlock(sched, &aftermath);
+	sched_unlock(&aftermath);
 
 	dataset_sample_free(&sample);
 	free_second(second);
