@@ -32,10 +32,12 @@ static inline int sched_bind_for(struct sched_job *job, uint32_t epoch, uint32_t
 	const struct sched_reader *reader, sample_id *ret, uint32_t *ret_epoch)
 {
 	struct bind_wait wait = {.result = {0}};
-	struct sched_open_callbacks callbacks = {
-		.opened = sched_bind_answered, .context = &wait, .reader = *reader};
+	struct sched_open_callbacks callbacks = {.opened = sched_bind_answered,
+		.context = &wait,
+		.reader = *reader,
+		.label = true};
 	sem_init(&wait.answered, 0, 0);
-	int err = sched_open_label(job, epoch, position, &callbacks);
+	int err = sched_open(job, epoch, position, &callbacks);
 	if (!err) {
 		while (sem_wait(&wait.answered) != 0)
 			;

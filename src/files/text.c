@@ -278,7 +278,7 @@ void text_job_status(FILE *out, struct sched_job *job)
 	print_waits(out, &status);
 	for (unsigned i = 0; i < NOTICES; i++)
 		if (status.notices & 1u << i)
-			fprintf(out, "notice %s\n", sched_notice_text((enum notice)i));
+			fprintf(out, "notice %s\n", notice_text((enum notice)i));
 	fprintf(out, "prepared_sample_bytes %" PRIu64 "\n", status.sample_bytes);
 	fprintf(out, "prepared_all_bytes %" PRIu64 "\n", status.all_bytes);
 	print_storage(out, job);

@@ -4,7 +4,6 @@
 #include "files/dashboard_html.h"
 #include "files/text.h"
 #include "sched/gauges.h"
-#include "sched/last_hour.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -147,18 +147,15 @@ static void ask(struct opening *opening, uint32_t epoch)
 		.reader = reader_of(req),
 		.names = inode.names};
 	opening->finds = inode.kind == INODE_PAIR && epoch == SCHED_CURRENT;
-	bool sample = inode_is_sample(inode) && !opening->finds;
-	if (inode.kind == INODE_PAIR && sample)
+	callbacks.label = !inode_is_sample(inode) || opening->finds;
+	if (inode.kind == INODE_PAIR && !opening->finds)
 		callbacks.reader = (struct sched_reader){0};
-	int (*open)(struct sched_job *, uint32_t, uint32_t,
-		const struct sched_open_callbacks *) =
-		sample ? sched_open : sched_open_label;
-	int err = open(opening->job, epoch, inode.position, &callbacks);
+	int err = sched_open(opening->job, epoch, inode.position, &callbacks);
 	/* EAGAIN: another script reads current/. sched_look finds out whether the other script has
 	 * ended, so a second try may succeed. */
 	if (err == -EAGAIN) {
 		sched_look(opening->job);
-		err = open(opening->job, epoch, inode.position, &callbacks);
+		err = sched_open(opening->job, epoch, inode.position, &callbacks);
 	}
 	if (!err)
 		return;

@@ -36,29 +36,22 @@ const struct sched_job *admit_conflict_locked(
 	return NULL;
 }
 
-static const char *describe_conflict(const struct job_config *config,
-	const struct sched_job *other, char **ret_message)
-{
-	*ret_message = aprintf(
-		"%s:[view]:path: found \"%s\", but job %s has \"%s\", allowed: a "
-		"path that is not the same, below it or above it",
-		config->file, config->path, other->is.config.name, other->is.config.path);
-	return *ret_message ? *ret_message : "out of memory";
-}
-
 int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context)
 {
 	auto_free char *message = NULL;
-	const char *text = NULL;
 	lock_take(&sched->lock);
 	const struct sched_job *other = admit_conflict_locked(sched, config);
 	if (other)
-		text = describe_conflict(config, other, &message);
+		message = aprintf("%s:[view]:path: found \"%s\", but job %s has \"%s\", "
+				  "allowed: a path that is not the same, below it or "
+				  "above it",
+			config->file, config->path, other->is.config.name,
+			other->is.config.path);
 	lock_release(&sched->lock);
-	if (!text)
+	if (!other)
 		return 0;
-	report(context, text);
+	report(context, message ? message : "out of memory");
 	return -EEXIST;
 }
 
@@ -329,10 +322,8 @@ static int unknown(const struct sched *sched, const struct job_config *config,
 	const struct daemon_config *daemon = sched->config;
 	const char *names[32];
 	size_t n = 0;
-	while (n < daemon->n_preparations && n < 32) {
+	for (; n < daemon->n_preparations && n < 32; n++)
 		names[n] = daemon->preparations[n].name;
-		n++;
-	}
 	const char *near = n > 0 ? config_nearest(config->prepare, names, n) : NULL;
 	config_report_text(report, context,
 		"%s:[tensor]:prepare: found \"%s\", allowed: a [preparation NAME] of the "

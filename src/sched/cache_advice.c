@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/size_text.h"
@@ -51,7 +52,7 @@ static bool is_first_of_space(const struct part *const *parts, size_t i)
 static int sum_up(
 	const struct part *const *parts, size_t n, size_t i, struct sched_prepared *ret)
 {
-	roaring_bitmap_t *samples = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *samples = roaring_bitmap_create();
 	uint64_t bytes = 0, of = 0;
 	*ret = (struct sched_prepared){0};
 	if (!samples)
@@ -67,14 +68,13 @@ static int sum_up(
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
 	ret->sample_bytes = bytes / of; /* a job has at least one sample */
-	roaring_bitmap_free(samples);
 	return 0;
 }
 
 int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 	struct sched_prepared **ret, size_t *ret_n)
 {
-	const struct part **parts = NULL;
+	auto_free const struct part **parts = NULL;
 	size_t n;
 	*ret_n = 0;
 	*ret = NULL;
@@ -89,7 +89,6 @@ int sched_dataset_prepared(struct sched *sched, const struct dataset *dataset,
 		edition_let_go(parts[i]->edition);
 		sched_job_put(job);
 	}
-	free(parts);
 	if (err) {
 		free(*ret);
 		*ret = NULL;

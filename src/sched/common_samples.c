@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
+#include "base/bitmap.h"
 #include "edition/edition.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
@@ -19,27 +21,21 @@ struct region {
 
 struct regions {
 	struct region *region;
-	size_t n;
+	size_t n, capacity;
 };
 
+/* Takes over *samples, and sets it to NULL, unless the set is empty or memory is short. */
 static int add_region(struct regions *regions, const struct space *space,
-	roaring_bitmap_t *samples, uint64_t jobs)
+	roaring_bitmap_t **samples, uint64_t jobs)
 {
-	if (!samples)
+	if (!*samples ||
+		!array_make_room(regions->region, regions->n, &regions->capacity))
 		return -ENOMEM;
-	if (roaring_bitmap_is_empty(samples)) {
-		roaring_bitmap_free(samples);
+	if (roaring_bitmap_is_empty(*samples))
 		return 0;
-	}
-	struct region *more =
-		reallocarray(regions->region, regions->n + 1, sizeof(*more));
-	if (!more) {
-		roaring_bitmap_free(samples);
-		return -ENOMEM;
-	}
-	regions->region = more;
-	more[regions->n++] =
-		(struct region){.space = space, .samples = samples, .jobs = jobs};
+	regions->region[regions->n++] =
+		(struct region){.space = space, .samples = *samples, .jobs = jobs};
+	*samples = NULL;
 	return 0;
 }
 
@@ -49,30 +45,29 @@ static int add_region(struct regions *regions, const struct space *space,
 static int divide(struct regions *regions, const struct part *part, uint64_t job)
 {
 	size_t n = regions->n;
-	roaring_bitmap_t *rest = roaring_bitmap_copy(part->selection);
+	auto_bitmap roaring_bitmap_t *rest = roaring_bitmap_copy(part->selection);
 	for (size_t i = 0; i < n && rest; i++) {
 		struct region *region = &regions->region[i];
 		if (region->space != part->space ||
 			!roaring_bitmap_intersect(region->samples, rest))
 			continue;
-		roaring_bitmap_t *both = roaring_bitmap_and(region->samples, rest);
+		auto_bitmap roaring_bitmap_t *both =
+			roaring_bitmap_and(region->samples, rest);
 		if (both) {
 			roaring_bitmap_andnot_inplace(rest, both);
 			roaring_bitmap_andnot_inplace(region->samples, both);
 		}
-		int err = add_region(regions, part->space, both, region->jobs | job);
-		if (err) {
-			roaring_bitmap_free(rest);
+		int err = add_region(regions, part->space, &both, region->jobs | job);
+		if (err)
 			return err;
-		}
 	}
-	return add_region(regions, part->space, rest, job);
+	return add_region(regions, part->space, &rest, job);
 }
 
 static int divide_job(
 	struct sched *sched, struct regions *regions, job_id id, uint64_t bit)
 {
-	struct sched_job *job = sched_job_find_id(sched, id);
+	auto_job *job = sched_job_find_id(sched, id);
 	if (!job)
 		return 0;
 	lock_take(&sched->lock);
@@ -83,14 +78,13 @@ static int divide_job(
 	for (size_t i = 0; i < edition->n_parts && !err; i++)
 		err = divide(regions, &edition->parts[i], bit);
 	edition_let_go(edition);
-	sched_job_put(job);
 	return err;
 }
 
 int sched_common(struct sched *sched, const job_id *ids, size_t n,
 	struct sched_common **ret, size_t *ret_n)
 {
-	struct regions regions = {NULL, 0};
+	struct regions regions = {0};
 	int err = 0;
 	for (size_t i = 0; i < n && i < SCHED_COMMON_JOBS && !err; i++)
 		err = divide_job(sched, &regions, ids[i], UINT64_C(1) << i);

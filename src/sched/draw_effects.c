@@ -172,22 +172,8 @@ bool draw_fed_locked(
 	return fed;
 }
 
-/* Executes a round's effects, and meanwhile prefetches the cache entry of the next round's sample
+/* Executes the round's effects, and meanwhile prefetches the cache entry of the next round's sample
  * for the processor: waiting for that memory would take as long as the rest of a round. */
-static void execute_round_locked(const struct stream *stream, struct aftermath *aftermath)
-{
-	struct sched *sched = sched_of(stream->edition->job);
-	const struct strand *strand = stream->next;
-	const struct cache_space *cache = strand->space->cache;
-	lock_assert_held(&sched->lock);
-	sample_id next = sampler_foresee(strand->sampler, stream->id);
-	if (next != SAMPLE_NONE)
-		cache_prefetch_place(cache, next);
-	execute_all_locked(sched, aftermath);
-	if (next != SAMPLE_NONE)
-		cache_prefetch_entry(cache, next);
-}
-
 bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
 {
 	struct sched *sched = sched_of(stream->edition->job);
@@ -196,7 +182,13 @@ bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath)
 	if (!draw_go_on(&sched->draw, stream, &cache))
 		return false;
 	stats_add(STAT_ROUNDS, 1);
-	execute_round_locked(stream, aftermath);
+	const struct cache_space *space = stream->next->space->cache;
+	sample_id next = sampler_foresee(stream->next->sampler, stream->id);
+	if (next != SAMPLE_NONE)
+		cache_prefetch_place(space, next);
+	execute_all_locked(sched, aftermath);
+	if (next != SAMPLE_NONE)
+		cache_prefetch_entry(space, next);
 	return true;
 }
 

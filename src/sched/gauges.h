@@ -123,8 +123,6 @@ struct sched_job_status {
 	struct sched_program programs[SCHED_PROGRAMS];
 	uint64_t read_ns; /* time since the last sample was read */
 };
-/* Returns what the notice means for a training, and what to do about it. */
-const char *sched_notice_text(enum notice notice);
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
 /* Estimates the seconds until the running epoch ends, from status->rate; -1: not known. */
@@ -142,6 +140,9 @@ bool sched_tier(struct sched *sched, const struct dataset *dataset,
 /* Describes the first tier of the job's datasets. Returns false if there is none. */
 bool sched_job_tier(
 	struct sched_job *job, struct tier_status *ret, const char **ret_directory);
+
+/* Copies the last hour of all jobs; the caller frees *ret. -ENOMEM */
+must_check int sched_past(struct sched *sched, struct last_hour **ret);
 
 /* --- laps: epochs that a job's readers have read to the end ----------------------------- */
 

@@ -36,9 +36,8 @@ struct sched_job *sched_job_hold(struct sched_job *job)
 
 void sched_job_put(struct sched_job *job)
 {
-	if (atomic_fetch_sub(&job->references, 1) > 1)
-		return;
-	job_free(job);
+	if (atomic_fetch_sub(&job->references, 1) == 1)
+		job_free(job);
 }
 
 struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id id)
@@ -52,21 +51,18 @@ struct sched_job *job_find_locked(struct sched *sched, const char *name, job_id 
 	return NULL;
 }
 
-static struct sched_job *hold_found(struct sched_job *job)
-{
-	return job ? sched_job_hold(job) : NULL;
-}
-
 struct sched_job *sched_job_find(struct sched *sched, const char *name)
 {
 	LOCK_SCOPE(&sched->lock);
-	return hold_found(job_find_locked(sched, name, 0));
+	struct sched_job *job = job_find_locked(sched, name, 0);
+	return job ? sched_job_hold(job) : NULL;
 }
 
 struct sched_job *sched_job_find_id(struct sched *sched, job_id id)
 {
 	LOCK_SCOPE(&sched->lock);
-	return hold_found(job_find_locked(sched, NULL, id));
+	struct sched_job *job = job_find_locked(sched, NULL, id);
+	return job ? sched_job_hold(job) : NULL;
 }
 
 int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
@@ -86,18 +82,15 @@ int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n)
 
 void jobs_visit(struct sched *sched, void visit(struct sched_job *job))
 {
-	job_id *ids = NULL;
+	auto_free job_id *ids = NULL;
 	size_t n = 0;
 	if (sched_job_ids(sched, &ids, &n) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct sched_job *job = sched_job_find_id(sched, ids[i]);
-		if (!job)
-			continue;
-		visit(job);
-		sched_job_put(job);
+		auto_job *job = sched_job_find_id(sched, ids[i]);
+		if (job)
+			visit(job);
 	}
-	free(ids);
 }
 
 job_id sched_job_id(const struct sched_job *job)

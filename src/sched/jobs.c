@@ -14,7 +14,6 @@
 #include "watch/watch.h"
 #include "epoch/questions.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 
@@ -343,30 +342,4 @@ int sched_job_keep(struct sched_job *job)
 int sched_job_withdraw(struct sched *sched, const char *name)
 {
 	return remove_job(sched, name, keep_no_ini);
-}
-
-static void restore_one(struct sched *sched, const char *directory, const char *name)
-{
-	struct job_config config;
-	auto_free char *path = aprintf("%s/%s/job.ini", directory, name);
-	if (!path || access(path, F_OK) != 0 || name_is_taken(sched, name))
-		return;
-	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
-		return;
-	(void)!sched_job_add(sched, &config, false, config_report_to_log, NULL);
-	config_job_free(&config);
-}
-
-void sched_jobs_restore(struct sched *sched)
-{
-	auto_free struct dirent **entries = NULL;
-	auto_free char *directory = aprintf("%s/jobs", sched->config->state);
-	if (!directory)
-		return;
-	int n = scandir(directory, &entries, NULL, alphasort);
-	for (int i = 0; i < n; i++) {
-		if (entries[i]->d_name[0] != '.')
-			restore_one(sched, directory, entries[i]->d_name);
-		free(entries[i]);
-	}
 }

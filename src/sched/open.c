@@ -63,7 +63,7 @@ static struct open_request request_of(
 }
 
 struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks, bool label)
+	const struct sched_open_callbacks *callbacks)
 {
 	struct sched_handle *handle = calloc(1, sizeof(*handle));
 	if (!handle)
@@ -72,7 +72,7 @@ struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t 
 	handle->callbacks = *callbacks;
 	handle->request = request_of(epoch, position, &callbacks->reader);
 	handle->request.names = callbacks->names;
-	handle->request.label = label;
+	handle->request.label = callbacks->label;
 	return handle;
 }
 
@@ -294,22 +294,6 @@ static int take_ticket_locked(struct sched_handle *handle)
 	return 0;
 }
 
-/* Undoes an open that would have to wait, but has got no ticket by which it could be cancelled.
- * Returns err. */
-static int refuse_to_wait_locked(
-	struct sched_handle *handle, int err, struct aftermath *aftermath)
-{
-	lock_assert_held(&handle->job->sched->lock);
-	if (!handle->bare)
-		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
-	if (handle->looks_up)
-		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-	if (handle->space)
-		give_back_locked(handle, false, aftermath);
-	handle->status = err;
-	return err;
-}
-
 int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermath)
 {
 	lock_assert_held(&handle->job->sched->lock);
@@ -318,7 +302,17 @@ int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermat
 		return 0;
 	}
 	int err = take_ticket_locked(handle);
-	return err ? refuse_to_wait_locked(handle, err, aftermath) : 0;
+	if (!err)
+		return 0;
+	/* The open would have to wait, but could not be cancelled, so it is undone. */
+	if (!handle->bare)
+		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
+	if (handle->looks_up)
+		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
+	if (handle->space)
+		give_back_locked(handle, false, aftermath);
+	handle->status = err;
+	return err;
 }
 
 /* Asks the job's engine for the position's sample. Returns 0 if the open is finished, or if it has
@@ -378,11 +372,11 @@ static void join_script_locked(struct sched_handle *handle)
 		program_note_locked(handle->job, reader);
 }
 
-static int open_position(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks, bool label)
+int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
+	const struct sched_open_callbacks *callbacks)
 {
 	struct aftermath aftermath;
-	struct sched_handle *handle = handle_new(job, epoch, position, callbacks, label);
+	struct sched_handle *handle = handle_new(job, epoch, position, callbacks);
 	if (!handle)
 		return -ENOMEM;
 	program_meet(job, &callbacks->reader);
@@ -392,18 +386,6 @@ static int open_position(struct sched_job *job, uint32_t epoch, uint32_t positio
 	int err = ask_locked(handle, &aftermath);
 	handle_asked(handle, err, &aftermath);
 	return err;
-}
-
-int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks)
-{
-	return open_position(job, epoch, position, callbacks, false);
-}
-
-int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks)
-{
-	return open_position(job, epoch, position, callbacks, true);
 }
 
 void sched_cancel(struct sched *sched, uint64_t ticket)

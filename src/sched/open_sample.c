@@ -79,8 +79,8 @@ int sched_open_sample(struct sched *sched, const struct dataset *dataset,
 	int err = part ? -ENOMEM : -ENOENT;
 	if (part && !is_given_locked(part->space, sample, &aftermath))
 		err = -ENOSPC;
-	else if (part && (handle = handle_new(sched_job_of(part->edition->job), 0, 0,
-				  callbacks, false)))
+	else if (part &&
+		 (handle = handle_new(sched_job_of(part->edition->job), 0, 0, callbacks)))
 		err = ask_sample_locked(handle, part, sample, &aftermath);
 	if (handle)
 		handle_asked(handle, err, &aftermath);

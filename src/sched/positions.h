@@ -54,6 +54,9 @@ struct sched_open_callbacks {
 	struct sched_reader reader;
 	/* version of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
+	/* Only binds the position: prepares no tensor, and counts nothing. The open may have to
+	 * wait until the epoch begins. sched_undo gives the handle back. */
+	bool label;
 };
 
 /* Opens a position: binds the position to a sample, and calls `opened` at once, or when the sample
@@ -64,11 +67,6 @@ struct sched_open_callbacks {
  * refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere; -ENODEV: the job was removed,
  * or the daemon stops; -EIO, -ENOMEM. */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks);
-
-/* Binds a position as sched_open does, but prepares no tensor, and counts nothing. The open may
- * have to wait until the epoch begins. sched_undo gives the handle back. */
-must_check int sched_open_label(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 
 /* Opens a sample for another daemon, with a preparation (preparation_print) that a job of the

@@ -3,7 +3,6 @@
 
 #include "base/clock.h"
 #include "sched/gauges.h"
-#include "sched/last_hour.h"
 #include "sched/sched_internal.h"
 #include "stats/stats.h"
 #include "watch/watch.h"

@@ -32,9 +32,9 @@ struct moving {
 	sched_edition_change *change;
 	config_report *report;
 	void *context;
-	/* the next edition of each job; NULL after the job has begun to use this edition */
+	struct sched_job **jobs; /* a reference to each job of the dataset */
+	/* the next edition of each job; NULL: not made, or the job has begun to use it */
 	struct edition **editions;
-	struct sched_job **jobs; /* a reference to each job */
 	size_t n;
 };
 
@@ -91,10 +91,12 @@ static int check(const struct moving *moving, const struct edition *next)
 	return admit_view(next);
 }
 
-static int prepare(struct moving *moving, struct sched_job *job)
+/* Makes the next edition of the i-th job. */
+static int prepare(const struct moving *moving, size_t i)
 {
+	struct sched_job *job = moving->jobs[i];
+	struct edition **next = &moving->editions[i];
 	struct source *to = &moving->to->is;
-	struct edition *next = NULL;
 	const char *why = move_obstacle(&job->is.config);
 	if (!why && is_read_by_class(job))
 		why = "has layout = classes, and a script reads its current/: the "
@@ -102,32 +104,29 @@ static int prepare(struct moving *moving, struct sched_job *job)
 		      "has not read for a minute";
 	if (why)
 		return refuse(moving, job, why, "");
-	int err = edition_new(&job->is, &to, 1, moving->report, moving->context, &next);
-	if (err)
-		return err;
-	moving->jobs[moving->n] = sched_job_hold(job);
-	moving->editions[moving->n++] = next;
-	err = check(moving, next);
+	int err = edition_new(&job->is, &to, 1, moving->report, moving->context, next);
 	if (!err)
-		err = join(next, 0);
+		err = check(moving, *next);
 	if (!err)
-		measured_save(next);
+		err = join(*next, 0);
+	if (!err)
+		measured_save(*next);
 	return err;
 }
 
-/* Lists the dataset's jobs. The caller frees *ret, and gives back a reference to each job. No job
- * is added meanwhile, since the dataset is taken. */
-static int list_jobs(const struct moving *moving, struct sched_job ***ret, size_t *ret_n)
+/* Lists the dataset's jobs. No job is added meanwhile, since the dataset is taken. */
+static int list_jobs(struct moving *moving)
 {
 	struct sched_job *job;
 	LOCK_SCOPE(&moving->sched->lock);
-	*ret_n = 0;
-	*ret = calloc(moving->sched->n_jobs + 1, sizeof(struct sched_job *));
-	if (!*ret)
+	size_t most = moving->sched->n_jobs + 1;
+	moving->jobs = calloc(most, sizeof(struct sched_job *));
+	moving->editions = calloc(most, sizeof(struct edition *));
+	if (!moving->jobs || !moving->editions)
 		return -ENOMEM;
 	TAILQ_FOREACH (job, &moving->sched->jobs, link)
 		if (edition_part_of(job->is.now, moving->from->is.dataset))
-			(*ret)[(*ret_n)++] = sched_job_hold(job);
+			moving->jobs[moving->n++] = sched_job_hold(job);
 	return 0;
 }
 
@@ -139,19 +138,10 @@ static bool is_removed(struct sched_job *job)
 
 static int prepare_all(struct moving *moving)
 {
-	auto_free struct sched_job **jobs = NULL;
-	size_t n;
-	int err = list_jobs(moving, &jobs, &n);
-	if (!err) {
-		moving->editions = calloc(n + 1, sizeof(struct edition *));
-		moving->jobs = calloc(n + 1, sizeof(struct sched_job *));
-		err = moving->editions && moving->jobs ? 0 : -ENOMEM;
-	}
-	for (size_t i = 0; i < n && !err; i++)
-		if (!is_removed(jobs[i]))
-			err = prepare(moving, jobs[i]);
-	for (size_t i = 0; i < n; i++)
-		sched_job_put(jobs[i]);
+	int err = list_jobs(moving);
+	for (size_t i = 0; i < moving->n && !err; i++)
+		if (!is_removed(moving->jobs[i]))
+			err = prepare(moving, i);
 	return err;
 }
 

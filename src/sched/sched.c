@@ -21,9 +21,7 @@
 static int make_jobs_directory(const char *state)
 {
 	auto_free char *path = aprintf("%s/jobs", state);
-	if (!path)
-		return -ENOMEM;
-	return own_directory(path, false);
+	return path ? own_directory(path, false) : -ENOMEM;
 }
 
 static struct sched *sched_alloc(const struct daemon_config *config)
@@ -73,12 +71,10 @@ static int make_program_loads(struct sched *sched)
 {
 	size_t n = programs_count(sched->programs);
 	struct program_load *loads = calloc(n + 1, sizeof(*loads));
-	if (!loads)
-		return -ENOMEM;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; loads && i < n; i++)
 		loads[i].processes = programs_processes(sched->programs, i);
 	sched->supply.program_loads = loads;
-	return 0;
+	return loads ? 0 : -ENOMEM;
 }
 
 int sched_new(const struct daemon_config *config, struct dataset **datasets,

@@ -56,7 +56,7 @@ struct sched_handle {
 
 /* Makes the handle of an open, which handle_free frees. NULL: no memory. */
 struct sched_handle *handle_new(struct sched_job *job, uint32_t epoch, uint32_t position,
-	const struct sched_open_callbacks *callbacks, bool label);
+	const struct sched_open_callbacks *callbacks);
 /* Gives the handle a reference to the sample's tensor, or, if the tensor is not ready, to the
  * wanted sample; handle_detach_locked gives the reference back. -ENOMEM */
 must_check int handle_attach_locked(struct sched_handle *handle);

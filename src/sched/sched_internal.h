@@ -9,11 +9,11 @@
 #include "edition/job.h"
 #include "sched/after.h"
 #include "sched/gauges.h"
-#include "sched/last_hour.h"
 #include "sched/positions.h"
 #include "sched/ranks.h"
 #include "sched/sched.h"
 #include "supply/supply.h"
+#include "watch/past.h"
 #include "watch/watch.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@
  *              fetches samples from other daemons; storages.c; tiers.c; run_work.c: other work
  *   jobs       jobs.c; job_lists.c; admit.c: checks a new job; editions.c; programs.c: processes
  *              that read a job; skip*.c: leave out bad samples (skipping.h)
- *   datasets   dataset_list.c; datasets.c; rescan.c: new scans; stay.c: datasets that can't move;
+ *   datasets   dataset_list.c; rescan.c: new scans; stay.c: datasets that can't move;
  *              resident.c: samples in the cache, for daemons that draw
  *   figures    watching.c: opens and waits; readings.c: the last hour; job_status.c; dump.c;
  *              cache_advice.c: memory for all prepared samples
@@ -43,7 +43,6 @@
 
 struct adding;
 struct clerk_restore;
-struct tier_asked;
 
 /* The state of a job with bad_sample = skip. The pointers of other jobs are NULL. */
 struct skipping {
@@ -183,10 +182,6 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 
 /* Takes a reading for the figures of the last hour, if one is due. The caller holds no lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
-
-/* Sets the worth of each sample that a tier asks about: a tier replaces samples of little worth
- * first. context: the scheduler. Takes the lock. */
-void tell_worths(void *context, struct tier_asked *asked, size_t n);
 
 /* Returns when the next delayed work has to begin; UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);

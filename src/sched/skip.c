@@ -36,8 +36,8 @@ static uint32_t skip_locked(
 		i++) {
 		struct effects effects;
 		effects_init(&effects);
-		int err = epochs_skip(job->is.epochs, epoch, plan->position[i],
-			plan->sample[i], &effects);
+		int err = epochs_skip(job->is.epochs, epoch, plan->bindings[i].position,
+			plan->bindings[i].sample, &effects);
 		if (err == -EEXIST)
 			continue;
 		if (err)

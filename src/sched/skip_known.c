@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "base/log.h"
 #include "edition/edition.h"
 #include "sched/positions.h"
@@ -38,11 +39,10 @@ static void take_quarantined(struct sched_job *job)
 		sched_source_of(job->is.now->parts[0].source)->quarantined;
 	if (!quarantined)
 		return;
-	roaring_bitmap_t *both = roaring_bitmap_and(job->is.now->selection, quarantined);
-	if (!both)
-		return;
-	roaring_bitmap_or_inplace(job->skips.bad, both);
-	roaring_bitmap_free(both);
+	auto_bitmap roaring_bitmap_t *both =
+		roaring_bitmap_and(job->is.now->selection, quarantined);
+	if (both)
+		roaring_bitmap_or_inplace(job->skips.bad, both);
 }
 
 int skip_begin(struct sched_job *job)
@@ -132,7 +132,7 @@ static void print_damaged(
 
 static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 {
-	char *text = NULL;
+	auto_free char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
@@ -141,7 +141,6 @@ static void save(struct sched_job *job, const roaring_bitmap_t *damaged)
 	if (fclose(out) == 0)
 		/* keep_bad logs the error. A bad sample that is not saved will be found again. */
 		(void)!keep_bad(&job->is, text);
-	free(text);
 }
 
 static void update(struct sched_job *job, const roaring_bitmap_t *bad)
@@ -159,18 +158,16 @@ static void update(struct sched_job *job, const roaring_bitmap_t *bad)
 
 void skip_update(struct sched_job *job)
 {
-	roaring_bitmap_t *bad = NULL, *damaged = NULL;
+	auto_bitmap roaring_bitmap_t *bad = NULL;
+	auto_bitmap roaring_bitmap_t *damaged = NULL;
 	if (!job->skips.bad || !take_found(job, &bad, &damaged))
 		return;
 	if (damaged)
 		save(job, damaged);
-	if (bad) {
-		tell(job, bad);
-		update(job, bad);
-		roaring_bitmap_free(bad);
-	}
-	if (damaged)
-		roaring_bitmap_free(damaged);
+	if (!bad)
+		return;
+	tell(job, bad);
+	update(job, bad);
 }
 
 bool sched_skips(const struct sched_job *job)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "base/log.h"
 #include "edition/edition.h"
 #include "sched/skipping.h"
@@ -17,10 +18,7 @@ void skip_plan_free(struct skip_plan *plan)
 {
 	if (!plan)
 		return;
-	if (plan->positions)
-		roaring_bitmap_free(plan->positions);
-	free(plan->position);
-	free(plan->sample);
+	bitmap_free(&plan->positions);
 	free(plan);
 }
 
@@ -28,18 +26,15 @@ void skip_free(struct sched_job *job)
 {
 	struct skipping *skips = &job->skips;
 	skip_plan_free(skips->plan);
-	if (skips->bad)
-		roaring_bitmap_free(skips->bad);
-	if (skips->damaged)
-		roaring_bitmap_free(skips->damaged);
-	if (skips->told)
-		roaring_bitmap_free(skips->told);
+	bitmap_free(&skips->bad);
+	bitmap_free(&skips->damaged);
+	bitmap_free(&skips->told);
 }
 
 static void plan_add(struct skip_plan *plan, uint32_t position, sample_id sample)
 {
-	plan->position[plan->n] = position;
-	plan->sample[plan->n++] = sample;
+	plan->bindings[plan->n++] =
+		(struct binding){.position = position, .sample = sample};
 	roaring_bitmap_add(plan->positions, position);
 }
 
@@ -78,15 +73,13 @@ static int place_by_label(const struct sched_job *job, const uint32_t *ids, uint
 	return 0;
 }
 
-static int place(
-	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan *plan)
+/* Fills in the plan, which has room for the n bad samples. */
+static int place(const struct sched_job *job, const roaring_bitmap_t *bad, uint32_t n,
+	struct skip_plan *plan)
 {
-	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(bad);
 	auto_free uint32_t *ids = calloc(n + 1, sizeof(*ids));
-	plan->position = calloc(n + 1, sizeof(*plan->position));
-	plan->sample = calloc(n + 1, sizeof(*plan->sample));
 	plan->positions = roaring_bitmap_create();
-	if (!ids || !plan->position || !plan->sample || !plan->positions)
+	if (!ids || !plan->positions)
 		return -ENOMEM;
 	roaring_bitmap_to_uint32_array(bad, ids);
 	if (job_kind(&job->is) == EPOCHS_FIXED)
@@ -102,14 +95,15 @@ static int place(
 int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret)
 {
-	struct skip_plan *plan = calloc(1, sizeof(*plan));
+	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(bad);
+	struct skip_plan *plan = calloc(1, sizeof(*plan) + n * sizeof(plan->bindings[0]));
 	int err = plan ? 0 : -ENOMEM;
 	*ret = NULL;
-	if (!err && roaring_bitmap_get_cardinality(bad) >= job->is.now->set.positions)
+	if (!err && n >= job->is.now->set.positions)
 		log_error("job %s: all %" PRIu32 " samples are bad, so none is left out",
 			job->is.config.name, job->is.now->set.positions);
 	else if (!err)
-		err = place(job, bad, plan);
+		err = place(job, bad, n, plan);
 	if (err || plan->n == 0) {
 		skip_plan_free(plan);
 		return err;

@@ -19,12 +19,10 @@
 
 /* The positions that epochs leave out, one for each bad sample. */
 struct skip_plan {
+	roaring_bitmap_t *positions;
 	uint32_t n;
-	/* An epoch binds the bad sample sample[i] to position[i], and shows no file for this
-	 * position. */
-	uint32_t *position;
-	sample_id *sample;
-	roaring_bitmap_t *positions; /* the set of `position` */
+	/* An epoch binds each bad sample to its position, and shows no file for this position. */
+	struct binding bindings[];
 };
 
 /* Makes a plan for the job's present edition. *ret is NULL if nothing has to be left out. */

@@ -121,19 +121,18 @@ static void fail_catalogue(struct wanted *wanted, int err)
 static bool fill_task(const struct sched *sched, struct wanted *wanted)
 {
 	struct space *space = wanted->key.space;
+	const struct sched_source *source = sched_source_of(space->source);
 	sample_id sample = (sample_id)wanted->key.sample;
 	wanted->task = new_task(sched, wanted);
 	wanted->task.max_pixels = sched->config->max_pixels;
-	wanted->task.by_content = sched_source_of(space->source)->config.same_content;
+	wanted->task.by_content = source->config.same_content;
 	fill_also(sched, wanted);
 	int err = dataset_get(space->source->dataset, sample, &wanted->sample);
 	if (err) {
 		fail_catalogue(wanted, err);
 		return false;
 	}
-	if (sched_source_of(space->source)->quarantined &&
-		roaring_bitmap_contains(
-			sched_source_of(space->source)->quarantined, sample)) {
+	if (source->quarantined && roaring_bitmap_contains(source->quarantined, sample)) {
 		wanted->task.status = -EIO;
 		snprintf(wanted->task.message, sizeof(wanted->task.message),
 			"preparing it ended the engine twice");

@@ -93,8 +93,6 @@ void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kin
 	lock_assert_held(&job->sched->lock);
 	if (handle->bare || request->label)
 		return;
-	if (kind == SCHED_TRACE_OPEN)
-		handle->traced_as = trace_open_locked(&job->watch);
 	bool known = handle->answered && request->status == 0;
 	struct sched_trace_event event = {.ns = clock_now_ns(),
 		.kind = kind,
@@ -105,6 +103,7 @@ void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kin
 		.sample = known ? request->sample : SAMPLE_NONE,
 		.waited_ns = handle->waited_ns};
 	trace_note_locked(&job->watch, &event);
+	handle->traced_as = event.open;
 }
 
 int sched_trace_begin(struct sched_job *job, uint64_t *ret_next)
@@ -116,11 +115,6 @@ uint32_t sched_trace_read(struct sched_job *job, uint64_t *from, uint64_t *ret_l
 	struct sched_trace_event *ret, uint32_t most)
 {
 	return trace_read(&job->watch, from, ret_lost, ret, most);
-}
-
-const char *sched_notice_text(enum notice notice)
-{
-	return notice_text(notice);
 }
 
 /* Drops the notice if the critical section already has one. The dropped notice is given when its

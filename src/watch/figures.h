@@ -5,6 +5,8 @@
 
 #include "base/types.h"
 #include "config/config.h"
+#include "epoch/epoch.h"
+#include "stats/history.h"
 
 /* waits.c explains each cause. */
 enum wait_cause {
@@ -63,4 +65,30 @@ struct sched_trace_event {
 	uint32_t position;
 	sample_id sample;   /* SAMPLE_NONE: not known yet */
 	uint64_t waited_ns; /* time that the open has waited for its tensor */
+};
+
+/* Returns what the notice means for a training, and what to do about it. */
+const char *notice_text(enum notice notice);
+
+#define LAST_HOUR_NAME 65 /* bytes of a job's or dataset's name, with the final zero */
+
+/* The job of a place. Times come from clock_now_ns. */
+struct last_hour_job {
+	char name[LAST_HOUR_NAME]; /* "": the place is free */
+	char dataset[LAST_HOUR_NAME];
+	uint64_t added_ns;
+	uint64_t gone_ns; /* time when the job was removed; 0: the job exists */
+	/* prepared_for[i]: number of samples that the job got and that were prepared for the job
+	 * with place i; the last element: samples that other nodes prepared, or that were prepared
+	 * for other nodes or for jobs without a place */
+	uint64_t prepared_for[HISTORY_JOBS + 1];
+};
+
+struct last_hour {
+	struct last_hour_job jobs[HISTORY_JOBS];
+	uint32_t untold; /* number of jobs without a place */
+	/* n readings: those of the last hour, the oldest first, then one of the present time. In
+	 * readings before a job's added_ns, the job's place has the figures of an earlier job. */
+	size_t n;
+	struct history_reading readings[HISTORY_READINGS + 1];
 };

@@ -4,12 +4,12 @@
 #pragma once
 
 #include "edition/job.h"
-#include "image/tensor.h"
-#include "stats/history.h"
+#include "watch/figures.h"
 
 /*
- * Keeps the last hour (sched/last_hour.h): readings of the jobs' counters. A job's place is the
- * index of its figures in each reading.
+ * Keeps the last hour (figures.h): readings of the jobs' counters. A job's place is the index of
+ * its figures in each reading. HISTORY_JOBS jobs have a place, including jobs that were removed
+ * within the hour. Further jobs are only counted.
  *
  *   Flow: past_is_due -> past_begin_locked -> past_read_locked for each job -> past_add.
  *   Owns: the history.   Threads: one thread calls past_is_due and past_add.   Errors: -ENOMEM.
@@ -18,29 +18,6 @@
 
 struct past;
 struct watch;
-
-#define LAST_HOUR_NAME 65 /* bytes of a job's or dataset's name, with the final zero */
-
-/* The job of a place. Times come from clock_now_ns. */
-struct last_hour_job {
-	char name[LAST_HOUR_NAME]; /* "": the place is free */
-	char dataset[LAST_HOUR_NAME];
-	uint64_t added_ns;
-	uint64_t gone_ns; /* time when the job was removed; 0: the job exists */
-	/* prepared_for[i]: number of samples that the job got and that were prepared for the job
-	 * with place i; the last element: samples that other nodes prepared, or that were prepared
-	 * for other nodes or for jobs without a place */
-	uint64_t prepared_for[HISTORY_JOBS + 1];
-};
-
-struct last_hour {
-	struct last_hour_job jobs[HISTORY_JOBS];
-	uint32_t untold; /* number of jobs without a place */
-	/* n readings: those of the last hour, the oldest first, then one of the present time. In
-	 * readings before a job's added_ns, the job's place has the figures of an earlier job. */
-	size_t n;
-	struct history_reading readings[HISTORY_READINGS + 1];
-};
 
 must_check int past_new(struct lock *lock, struct past **ret);
 void past_free(struct past **past);

@@ -20,18 +20,13 @@ struct trace {
 	struct sched_trace_event ring[EVENTS];
 };
 
-uint64_t trace_open_locked(struct watch *watch)
-{
-	lock_assert_held(watch->job->lock);
-	return watch->trace ? ++watch->trace->opens : 0;
-}
-
-void trace_note_locked(struct watch *watch, const struct sched_trace_event *event)
+void trace_note_locked(struct watch *watch, struct sched_trace_event *event)
 {
 	struct trace *trace = watch->trace;
 	lock_assert_held(watch->job->lock);
-	if (trace)
-		trace->ring[trace->next++ % EVENTS] = *event;
+	if (event->kind == SCHED_TRACE_OPEN)
+		event->open = ++trace->opens;
+	trace->ring[trace->next++ % EVENTS] = *event;
 }
 
 int trace_begin(struct watch *watch, uint64_t *ret_next)

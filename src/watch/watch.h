@@ -126,10 +126,8 @@ void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Counts an open. Returns the open's number in the trace; 0: no client reads the trace. */
-uint64_t trace_open_locked(struct watch *watch);
-/* Adds the event to the trace, if a client reads the trace. */
-void trace_note_locked(struct watch *watch, const struct sched_trace_event *event);
+/* Adds the event to the trace, which must exist. Numbers opens: sets event->open. */
+void trace_note_locked(struct watch *watch, struct sched_trace_event *event);
 /* Starts a trace, if there is none. *ret_next: number of the next event. -ENOMEM. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);
 /* Reads up to `most` events from number *from on, and advances *from. Returns the number
@@ -141,8 +139,6 @@ void trace_forget(struct watch *watch);
 
 /* --- notice.c: warnings about scripts --- */
 
-/* Returns what the notice means for a training, and what to do about it. */
-const char *notice_text(enum notice notice);
 /* Marks the notice as given. Returns true the first time: the caller then logs it. */
 must_check bool notice_count_locked(struct watch *watch, enum notice notice);
 void notice_say(const struct job *job, enum notice notice, uint32_t epoch);

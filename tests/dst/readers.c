@@ -151,16 +151,17 @@ struct script {
 static int open_file(struct open *open, struct sched_job *found, uint32_t epoch,
 	uint32_t position, const struct script *script, bool label)
 {
-	struct sched_open_callbacks callbacks = {
-		.opened = on_opened, .parking = on_parking, .context = open};
+	struct sched_open_callbacks callbacks = {.opened = on_opened,
+		.parking = on_parking,
+		.context = open,
+		.label = label};
 	if (script)
 		callbacks.reader.who = (struct reader){.thread = script->number,
 			.rank = script->script,
 			.script = script->script};
 	callbacks.reader.done = script && co_one_in(2);
 	simulation.counts.opens++;
-	return label ? sched_open_label(found, epoch, position, &callbacks)
-		     : sched_open(found, epoch, position, &callbacks);
+	return sched_open(found, epoch, position, &callbacks);
 }
 
 int reader_open(struct model_job *job, struct sched_job *found, uint32_t epoch,

@@ -341,11 +341,11 @@ Test(sched_begin, a_label_is_told_once_the_epoch_has_begun_and_nobody_waits_in_a
 	struct world_open open = {
 		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
 	struct sched_open_callbacks callbacks = {
-		.opened = world_opened, .context = &open};
+		.opened = world_opened, .context = &open, .label = true};
 	world_begin(&world, N, 2 * N);
 	struct sched_job *job = world_add(&world, a_name);
 	hold_begin(&hold, &world);
-	cr_assert_eq(0, sched_open_label(job, 0, 3, &callbacks));
+	cr_assert_eq(0, sched_open(job, 0, 3, &callbacks));
 	cr_assert_not(open.done);
 	hold_end(&hold);
 	pthread_mutex_lock(&open.mutex);

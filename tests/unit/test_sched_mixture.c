@@ -142,9 +142,11 @@ static sample_id bind(struct sched_job *job, uint32_t epoch, uint32_t position)
 {
 	struct world_open open = {
 		.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER};
-	const struct sched_open_callbacks callbacks = {
-		.opened = world_opened, .context = &open, .reader.who = world_reader(0)};
-	cr_assert_eq(sched_open_label(job, epoch, position, &callbacks), 0);
+	const struct sched_open_callbacks callbacks = {.opened = world_opened,
+		.context = &open,
+		.reader.who = world_reader(0),
+		.label = true};
+	cr_assert_eq(sched_open(job, epoch, position, &callbacks), 0);
 	pthread_mutex_lock(&open.mutex);
 	while (!open.done)
 		pthread_cond_wait(&open.cond, &open.mutex);

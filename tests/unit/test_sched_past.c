@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/clock.h"
-#include "sched/last_hour.h"
+#include "sched/gauges.h"
 #include "sched/sched_internal.h"
 #include "watch/watch.h"
 #include "world.h"

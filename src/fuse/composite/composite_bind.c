@@ -10,7 +10,7 @@
  * request reads. In current/, the first position of the request is bound even if only its sample is
  * read, because the first bound position decides the file's epoch.
  *
- *   wait_bind -> sched_open_label -> bound -> ... -> wait_bound
+ *   wait_bind -> sched_open -> bound -> ... -> wait_bound
  *
  * If a position has to wait until its epoch begins, the thread that asked for the position returns,
  * and a worker continues with the next position (is_later). If other readers have the file open in
@@ -115,12 +115,13 @@ static bool bind_one(struct wait *wait, uint32_t index)
 	struct sched_open_callbacks callbacks = {.opened = bound,
 		.parking = parking,
 		.context = wait,
-		.reader = reader_of(wait->req)};
+		.reader = reader_of(wait->req),
+		.label = true};
 	callbacks.reader.images = file->inode.kind != INODE_BATCH_LABELS;
 	wait->binding = index;
 	wait->asked_epoch = composite_epoch(file);
 	atomic_store(&wait->turn, 0);
-	int err = sched_open_label(
+	int err = sched_open(
 		file->job, wait->asked_epoch, file->composite.first + index, &callbacks);
 	if (!err)
 		return is_later(wait);
