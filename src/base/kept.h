@@ -37,13 +37,18 @@
 enum kept_kind { KEPT_FREE, KEPT_RESERVED, KEPT_MOUNT, KEPT_LISTENER, KEPT_LOCK };
 
 struct kept_mount {
-	uint64_t root; /* inode number of the mount's root (inode_pack) */
-	bool other_pids;
-	/* features that the kernel granted when the mount began */
+	uint64_t root;	 /* inode number of the mount's root (inode_pack) */
+	bool other_pids; /* the pids of readers belong to another name space */
+	/* Features that the kernel granted when the mount began. maps_direct: files that bypass the
+	 * page cache can be mapped. passes_through: the kernel can read files itself. */
 	bool maps_direct, passes_through, omits_opendir;
 	bool foreign; /* another process has made the mount, and will unmount it */
+	/* The daemon sends the kernel no notifications, so names and attributes expire after a
+	 * second. A notification needs locks that the kernel holds during some requests. A process
+	 * that has kept the descriptor of /dev/fuse could take such a request, never answer it, and
+	 * so block the daemon for ever. */
 	bool untold;
-	bool everybody; /* the kernel admits all users, regardless of the jobs' owners */
+	bool everybody; /* no rights are checked: the mounter decides who may read */
 	struct timespec started;
 	uint32_t message_bytes;
 	uint8_t message[KEPT_MESSAGE]; /* the FUSE_INIT message */

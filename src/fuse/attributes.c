@@ -64,7 +64,7 @@ static void set_common(
 		.st_uid = session->uid,
 		.st_gid = session->gid,
 		.st_blksize = BLOCK_SIZE};
-	set_times(ret, session->started);
+	set_times(ret, session->mount.started);
 }
 
 void attributes_in_layout(struct session *session, struct sched_job *job,
@@ -127,14 +127,15 @@ static void set_in_job(struct session *session, struct sched_job *job, struct st
 static void set_directory(struct session *session, struct sched_job *job,
 	struct inode inode, struct stat *ret, double *ret_timeout)
 {
-	struct timespec time = session->started;
+	struct timespec time = session->mount.started;
 	ret->st_nlink += layout_of(job)->subdirectories(job, inode);
 	uint32_t edition = sched_edition_mark(job, inode_sched_epoch(inode));
-	if (!sched_skips(job) && edition == 0)
+	if (!sched_skips(job) && edition == 0) {
+		*ret_timeout = FOREVER;
 		return;
+	}
 	add_ns(&time, sched_skipped_mark(job, inode_sched_epoch(inode)) + edition);
 	set_times(ret, time);
-	*ret_timeout = 0;
 }
 
 static int attributes_in_epoch(struct session *session, struct sched_job *job,
@@ -160,12 +161,10 @@ static int attributes_in_job(struct session *session, struct inode inode,
 	if (inode.kind != INODE_JOB)
 		return attributes_in_epoch(session, job, inode, ret, ret_timeout);
 	set_in_job(session, job, ret);
-	*ret_timeout = 0;
 	return 0;
 }
 
-static int attributes_of_jobs(
-	struct session *session, struct stat *ret, double *ret_timeout)
+static int attributes_of_jobs(struct session *session, struct stat *ret)
 {
 	auto_free job_id *ids = NULL;
 	size_t n;
@@ -174,18 +173,16 @@ static int attributes_of_jobs(
 		return err;
 	ret->st_nlink += n;
 	set_times(ret, jobs_changed(session));
-	*ret_timeout = 0;
 	return 0;
 }
 
-static int attributes_of_data(struct session *session, struct inode inode,
-	struct stat *ret, double *ret_timeout)
+static int attributes_of_data(
+	struct session *session, struct inode inode, struct stat *ret)
 {
 	uint32_t subdirectories;
 	int err = data_subdirectories(&session->context, inode, &subdirectories);
 	ret->st_nlink += subdirectories;
 	set_times(ret, jobs_changed(session));
-	*ret_timeout = 0;
 	return err;
 }
 
@@ -216,11 +213,14 @@ static void show_owner_of_text(
 		owner_show(session, job, ret);
 }
 
-static int attributes_of_text(struct session *session, struct inode inode, bool render,
-	struct stat *ret, double *ret_timeout)
+static int attributes_of_text(
+	struct session *session, struct inode inode, bool render, struct stat *ret)
 {
 	struct timespec now;
-	uint64_t size = text_file_known_size(session, inode);
+	uint64_t size =
+		inode.kind == INODE_EPOCH_ORDER
+			? order_text_known_size(session->orders, inode_pack(inode))
+			: 0;
 	int err = render ? text_file_size(session, inode, &size) : 0;
 	if (err)
 		return err;
@@ -229,7 +229,6 @@ static int attributes_of_text(struct session *session, struct inode inode, bool 
 		set_times(ret, now);
 	set_size(ret, size);
 	show_owner_of_text(session, inode, ret);
-	*ret_timeout = 0;
 	return 0;
 }
 
@@ -252,42 +251,41 @@ static bool has_dataset(struct session *session, uint32_t number)
 	return found;
 }
 
-static void attributes_of_datasets(
-	struct session *session, struct stat *ret, double *ret_timeout)
+static void attributes_of_datasets(struct session *session, struct stat *ret)
 {
-	struct timespec time = session->started;
+	struct timespec time = session->mount.started;
 	uint64_t mark;
 	uint32_t n = sched_datasets(session->context.sched, &mark);
 	for (uint32_t i = 0; i < n; i++)
 		ret->st_nlink += has_dataset(session, i);
 	add_ns(&time, mark);
 	set_times(ret, time);
-	*ret_timeout = 0;
 }
 
 int attributes_get(struct session *session, struct inode inode, bool render,
 	struct stat *ret, double *ret_timeout)
 {
 	set_common(session, inode, ret);
-	*ret_timeout = FOREVER;
+	*ret_timeout = 0;
 	if (text_is(inode.kind))
-		return attributes_of_text(session, inode, render, ret, ret_timeout);
+		return attributes_of_text(session, inode, render, ret);
 	switch (inode.kind) {
 	case INODE_ROOT:
 		ret->st_nlink += 3;
+		*ret_timeout = FOREVER;
 		return 0;
 	case INODE_DATASETS:
-		attributes_of_datasets(session, ret, ret_timeout);
+		attributes_of_datasets(session, ret);
 		return 0;
 	case INODE_DATASET:
-		*ret_timeout = 0;
 		return has_dataset(session, inode.job) ? 0 : -ENOENT;
 	case INODE_JOBS:
-		return attributes_of_jobs(session, ret, ret_timeout);
+		return attributes_of_jobs(session, ret);
 	case INODE_DATA:
 	case INODE_DATA_DIRECTORY:
-		return attributes_of_data(session, inode, ret, ret_timeout);
+		return attributes_of_data(session, inode, ret);
 	case INODE_DATA_LINK:
+		*ret_timeout = FOREVER;
 		return attributes_of_link(session, inode, ret);
 	default:
 		return attributes_in_job(session, inode, ret, ret_timeout);

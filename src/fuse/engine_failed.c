@@ -5,7 +5,6 @@
 #include "base/kept.h"
 #include "base/log.h"
 #include "config/config_owner.h"
-#include "files/inode.h"
 #include "fuse/kernel_features.h"
 #include "fuse/mount_options.h"
 #include "fuse/handover.h"
@@ -157,10 +156,9 @@ static int open_signals(void)
 
 int engine_failed_unmount(const char *mountpoint)
 {
-	struct inode root = {.kind = INODE_ROOT};
 	struct kept_descriptor *place = NULL;
 	while ((place = kept_next(place, KEPT_MOUNT)))
-		if (place->mount.root == inode_pack(root) && !place->mount.foreign)
+		if (place->mount.root == FUSE_ROOT_ID && !place->mount.foreign)
 			mount_point_unmount(mountpoint, atomic_load(&place->fd));
 	place = NULL;
 	while ((place = kept_next(place, KEPT_LISTENER)))
@@ -172,11 +170,10 @@ int engine_failed_unmount(const char *mountpoint)
 /* Serves one request, or one client. Returns false if the whole tree was unmounted. */
 static bool serve_place(struct kept_descriptor *place)
 {
-	struct inode root = {.kind = INODE_ROOT};
 	if (atomic_load(&place->kind) == KEPT_LISTENER) {
 		serve_client(place);
 	} else if (!refuse_one(place)) {
-		if (place->mount.root == inode_pack(root))
+		if (place->mount.root == FUSE_ROOT_ID)
 			return false;
 		kept_drop(&place);
 	}

@@ -46,7 +46,7 @@ static const struct open_file_ops *ops_of(struct inode inode)
  * dataset lies on the daemon's own mount, and the scan has not noticed this. */
 static bool is_own_thread(const struct request *request)
 {
-	return !request->session->other_pids &&
+	return !request->session->mount.other_pids &&
 	       tgkill(getpid(), fuse_req_ctx(request->req)->pid, 0) == 0;
 }
 
@@ -135,7 +135,7 @@ void files_go_on(struct session *session)
 	/* Carries out the releases that engine_failed.c has answered. */
 	while (kept_close_take(handover_mount(session->place), &number, &handle))
 		file_release(session, number, handle);
-	if (session->passes_through)
+	if (session->mount.passes_through)
 		forget_unused(session);
 	if (n)
 		log_info("%u files that the previous engine opened are still open", n);

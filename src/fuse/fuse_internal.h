@@ -68,25 +68,16 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	bool foreign;	    /* mounted by another process, which will unmount it */
 	bool detached;
-	/* The daemon sends the kernel no notifications, so names and attributes expire after
-	 * UNTOLD_S seconds. A notification needs locks that the kernel holds during some requests.
-	 * A process that has kept the descriptor of /dev/fuse could take such a request, never
-	 * answer it, and so block the daemon for ever. */
-	bool untold;
-	bool other_pids;     /* the pids of readers belong to another name space */
-	bool everybody;	     /* no rights are checked: the mounter decides who may read */
-	bool private;	     /* the kernel admits only the daemon's user */
-	bool maps_direct;    /* files that bypass the page cache can be mapped */
-	bool passes_through; /* the kernel can read files itself (passthrough.h) */
-	atomic_int offered;  /* features that the kernel offers (kernel_features.c) */
-	bool again;	     /* an earlier engine created the mount */
-	/* the mount's entry for the next engine; NULL: the mount ends with this engine */
+	bool private;	    /* the kernel admits only the daemon's user */
+	atomic_int offered; /* features that the kernel offers (kernel_features.c) */
+	bool again;	    /* an earlier engine created the mount */
+	struct kept_mount mount;
+	/* the mount's entry, with a copy of `mount` for the next engine; NULL: the mount ends with
+	 * this engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
-	struct timespec started;
 	struct order_texts *orders;
 	struct sizes *sizes;
 
@@ -199,4 +190,4 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 
 /* --- listing.c --------------------------------------------------------------------- */
 
-void listing_reply(const struct request *request, bool plus);
+void listing_reply(const struct request *request);

@@ -232,9 +232,9 @@ static int mount_device(struct session *everything, struct sched_job *job, pid_t
 		err = job_mount_new(everything, root, tree_epochs(job), &mount);
 	if (err)
 		return err;
-	mount->session->other_pids = !same_names(mounter, "pid");
-	mount->session->untold = granted;
-	mount->session->everybody = granted || !same_names(mounter, "user");
+	mount->session->mount.other_pids = !same_names(mounter, "pid");
+	mount->session->mount.untold = granted;
+	mount->session->mount.everybody = granted || !same_names(mounter, "user");
 	return serve_mount(everything, mount, device);
 }
 
@@ -353,7 +353,7 @@ void job_mounts_changed(struct session *everything)
 		if (!atomic_load(&mount->session->gone) &&
 			!job_is_there(mount->session)) {
 			atomic_store(&mount->session->gone, true);
-			if (!mount->session->untold)
+			if (!mount->session->mount.untold)
 				forget_names(mount);
 		}
 		session_unhold(mount->session);
@@ -367,7 +367,7 @@ void job_mounts_moved(struct session *everything, const char *dataset)
 	LIST_FOREACH (mount, &everything->job_mounts, link) {
 		if (!session_try_hold(mount->session))
 			continue;
-		if (!mount->session->untold)
+		if (!mount->session->mount.untold)
 			listings_forget(mount->session, dataset);
 		session_unhold(mount->session);
 	}

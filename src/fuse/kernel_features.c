@@ -26,11 +26,11 @@
  * request. */
 bool session_is_resent(const struct session *session)
 {
-	const struct kept_mount *mount = session->place ? &session->place->mount : NULL;
+	const struct kept_mount *mount = &session->mount;
 	const struct fuse_init_in *init;
 	if (fault_hit("fuse.resend"))
 		return false;
-	if (!mount || mount->message_bytes == 0)
+	if (!session->place || mount->message_bytes == 0)
 		return true;
 	if (mount->message_bytes < sizeof(struct fuse_in_header) + sizeof(*init))
 		return false;
@@ -50,6 +50,12 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
+static void note_mount(struct session *session)
+{
+	if (session->place)
+		session->place->mount = session->mount;
+}
+
 /* Notes the number of a request. Saves the first request for later engines. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
@@ -57,39 +63,11 @@ static void note_message(struct session *session, const void *message, size_t by
 	if (bytes < sizeof(*header))
 		return;
 	handover_received(header->unique);
-	if (header->opcode != FUSE_INIT || !session->place || bytes > KEPT_MESSAGE)
+	if (header->opcode != FUSE_INIT || bytes > KEPT_MESSAGE)
 		return;
-	memcpy(session->place->mount.message, message, bytes);
-	session->place->mount.message_bytes = (uint32_t)bytes;
-}
-
-/* Restores the features that an earlier engine was granted. Returns false if the mount is new. */
-static bool was_granted(struct session *session)
-{
-	const struct kept_mount *mount = &session->place->mount;
-	if (!session->again)
-		return false;
-	session->maps_direct = mount->maps_direct;
-	session->passes_through = mount->passes_through;
-	return true;
-}
-
-static void note_granted(struct session *session)
-{
-	if (!session->place)
-		return;
-	session->place->mount.maps_direct = session->maps_direct;
-	session->place->mount.passes_through = session->passes_through;
-}
-
-static ssize_t receive(int fd, void *buffer, size_t size, void *userdata);
-static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata);
-
-int kernel_features_prepare(struct session *session)
-{
-	static const struct fuse_custom_io io = {.read = receive, .writev = send_reply};
-	atomic_store(&session->offered, MESSAGE_AWAITED);
-	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
+	memcpy(session->mount.message, message, bytes);
+	session->mount.message_bytes = (uint32_t)bytes;
+	note_mount(session);
 }
 
 /* Loads the pages of an answer before the kernel copies the answer. If the process is killed at a
@@ -129,14 +107,15 @@ static ssize_t send_reply(int fd, struct iovec *iov, int count, void *userdata)
 
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
-	if (was_granted(session))
-		return;
-	session->maps_direct = fuse_set_feature_flag(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
-	session->passes_through = passthrough_possible(session) &&
-				  fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
-	if (session->passes_through)
+	if (session->again)
+		return; /* session->mount has the features that the kernel granted */
+	session->mount.maps_direct =
+		fuse_set_feature_flag(conn, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
+	session->mount.passes_through = passthrough_possible(session) &&
+					fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
+	if (session->mount.passes_through)
 		conn->max_backing_stack_depth = PASSTHROUGH_STACK_DEPTH;
-	note_granted(session);
+	note_mount(session);
 }
 
 #else
@@ -178,9 +157,9 @@ static void accept_offers(
 	if (!init || header->error || iov[1].iov_len < sizeof(*init))
 		return;
 	init->flags |= FUSE_INIT_EXT;
-	init->flags2 |= session->maps_direct ? FLAG2_DIRECT_IO_ALLOW_MMAP : 0;
-	init->flags2 |= session->passes_through ? FLAG2_PASSTHROUGH : 0;
-	if (session->passes_through)
+	init->flags2 |= session->mount.maps_direct ? FLAG2_DIRECT_IO_ALLOW_MMAP : 0;
+	init->flags2 |= session->mount.passes_through ? FLAG2_PASSTHROUGH : 0;
+	if (session->mount.passes_through)
 		memcpy((char *)init + STACK_DEPTH_OFFSET, &depth, sizeof(depth));
 }
 
@@ -199,12 +178,20 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 {
 	int offered = atomic_load(&session->offered);
 	(void)conn;
-	if (was_granted(session))
-		return;
-	session->maps_direct = offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
-	session->passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
-				  passthrough_possible(session);
-	note_granted(session);
+	if (session->again)
+		return; /* session->mount has the features that the kernel granted */
+	session->mount.maps_direct =
+		offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
+	session->mount.passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
+					passthrough_possible(session);
+	note_mount(session);
 }
 
 #endif
+
+int kernel_features_prepare(struct session *session)
+{
+	static const struct fuse_custom_io io = {.read = receive, .writev = send_reply};
+	atomic_store(&session->offered, MESSAGE_AWAITED);
+	return fuse_session_custom_io(session->fuse, &io, fuse_session_fd(session->fuse));
+}

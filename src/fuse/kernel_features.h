@@ -21,5 +21,5 @@ void kernel_features_resend(struct session *session);
 /* Routes the session's messages through this module. Called after fuse_session_mount. */
 must_check int kernel_features_prepare(struct session *session);
 
-/* Asks for both features, and sets session->maps_direct and passes_through if Linux grants them. */
+/* Asks for both features, and notes in session->mount which of them Linux grants. */
 void kernel_features_ask(struct session *session, struct fuse_conn_info *conn);

@@ -105,8 +105,8 @@ static bool store(const struct label_file *file)
 	struct fuse_bufvec buffers = FUSE_BUFVEC_INIT(file->bytes);
 	label_print(file->label, file->bytes, bytes);
 	buffers.buf[0].mem = bytes;
-	return !session->untold && fuse_lowlevel_notify_store(session->fuse,
-					   file->open.number, 0, &buffers, 0) == 0;
+	return !session->mount.untold && fuse_lowlevel_notify_store(session->fuse,
+						 file->open.number, 0, &buffers, 0) == 0;
 }
 
 /* Adds the file to the session's list. *ret_cache: may_cache, but false if another reader has the
@@ -119,7 +119,7 @@ static int list_file(struct label_file *file, bool may_cache, bool *ret_cache)
 	const struct open_file *other =
 		open_files_of(&session->open_files, file->open.number);
 	*ret_cache = may_cache && !other;
-	if (other && session->passes_through)
+	if (other && session->mount.passes_through)
 		file->open.backing = other->backing;
 	return open_file_list_locked(&file->open);
 }
@@ -131,7 +131,7 @@ static void open_file(const struct request *request, struct label_file *file,
 {
 	struct session *session = request->session;
 	struct fuse_file_info fi = request->fi;
-	bool fixed = session->passes_through && !rolls, cache;
+	bool fixed = session->mount.passes_through && !rolls, cache;
 	file->open.backing = automatic && fixed ? text_backing(session, file) : 0;
 	int err = list_file(file, automatic && !fixed, &cache);
 	if (err) {
@@ -201,11 +201,6 @@ void label_file_read_again(
 	const struct request *request, struct sched_job *job, uint32_t label)
 {
 	answer_read(request, label, label_bytes_of(job, SCHED_CURRENT));
-}
-
-void label_file_end(struct open_file *file)
-{
-	free(file);
 }
 
 void label_texts_free(struct session *session)

@@ -27,6 +27,5 @@ void label_file_read_again(
 /* The functions of open_file_ops.h for labels. */
 void label_file_read(const struct request *request, struct open_file *file);
 must_check int label_file_outlives(const struct request *request, struct open_file **ret);
-void label_file_end(struct open_file *file);
 
 void label_texts_free(struct session *session);

@@ -51,39 +51,29 @@ static bool in_window(const struct listing *listing, struct inode inode)
 	       inode.position >= listing->window && inode.position < listing->window_end;
 }
 
-/* Adds an entry. If the entry's position is in the window, the entry has attributes. Otherwise its
- * inode number is 0, and the kernel uses only its name and type. */
-static size_t put_plus(
-	struct listing *listing, const char *name, struct inode inode, uint64_t next)
-{
-	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
-	entry.attr.st_ino = session_number(listing->session, inode);
-	entry.attr.st_mode = tree_type(inode.kind);
-	if (in_window(listing, inode)) {
-		entry.ino = session_number(listing->session, inode);
-		attributes_in_layout(listing->session, listing->job, inode, &entry.attr,
-			&entry.attr_timeout);
-	}
-	return fuse_add_direntry_plus(listing->req, listing->buffer + listing->used,
-		listing->size - listing->used, name, &entry, (off_t)next);
-}
-
-static size_t put_plain(
-	struct listing *listing, const char *name, struct inode inode, uint64_t next)
-{
-	struct stat st = {.st_ino = session_number(listing->session, inode),
-		.st_mode = tree_type(inode.kind)};
-	return fuse_add_direntry(listing->req, listing->buffer + listing->used,
-		listing->size - listing->used, name, &st, (off_t)next);
-}
-
-/* Returns false if the buffer is full. */
+/* Adds an entry. A listing with attributes has the attributes of entries whose positions are in the
+ * window. The other entries have the inode number 0, so that the kernel uses only their names and
+ * types. Returns false if the buffer is full. */
 static bool put(
 	struct listing *listing, const char *name, struct inode inode, uint64_t number)
 {
-	size_t n = listing->plus ? put_plus(listing, name, inode, number + 1)
-				 : put_plain(listing, name, inode, number + 1);
-	if (n > listing->size - listing->used)
+	struct session *session = listing->session;
+	struct fuse_entry_param entry = {.entry_timeout = FOREVER};
+	char *at = listing->buffer + listing->used;
+	size_t room = listing->size - listing->used;
+	entry.attr.st_ino = session_number(session, inode);
+	entry.attr.st_mode = tree_type(inode.kind);
+	if (listing->plus && in_window(listing, inode)) {
+		entry.ino = session_number(session, inode);
+		attributes_in_layout(
+			session, listing->job, inode, &entry.attr, &entry.attr_timeout);
+	}
+	off_t next = (off_t)number + 1;
+	size_t n = listing->plus ? fuse_add_direntry_plus(
+					   listing->req, at, room, name, &entry, next)
+				 : fuse_add_direntry(listing->req, at, room, name,
+					   &entry.attr, next);
+	if (n > room)
 		return false;
 	listing->used += n;
 	listing->offset = number + 1;
@@ -276,13 +266,13 @@ static int list(struct listing *listing)
 	}
 }
 
-void listing_reply(const struct request *request, bool plus)
+void listing_reply(const struct request *request)
 {
 	auto_free char *buffer = malloc(request->size);
 	struct listing listing = {.req = request->req,
 		.session = request->session,
 		.directory = request->inode,
-		.plus = plus,
+		.plus = request->plus,
 		.offset = request->offset,
 		.buffer = buffer,
 		.size = request->size};

@@ -12,7 +12,6 @@
 #include <mntent.h>
 #include <paths.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -121,36 +120,25 @@ int mount_options(const char *options, bool debug, struct fuse_args *ret)
 	return err;
 }
 
-static printf_like(2, 3) void explain(char **ret_why, const char *format, ...)
-{
-	va_list args;
-	va_start(args, format);
-	if (vasprintf(ret_why, format, args) < 0)
-		*ret_why = NULL;
-	va_end(args);
-}
-
 int mount_directory_check(const char *path, char **ret_why)
 {
 	struct statx st;
 	if (statx(AT_FDCWD, path, AT_NO_AUTOMOUNT | AT_STATX_FORCE_SYNC, STATX_TYPE,
 		    &st) != 0) {
 		int err = -errno;
-		if (err == -ENOTCONN)
-			explain(ret_why,
-				"%s: the daemon of this mount is gone; run \"fusermount3 "
-				"-u %s\" first",
-				path, path);
-		else
-			explain(ret_why, "mount point %s: %s", path, strerror(-err));
+		*ret_why = err == -ENOTCONN
+				   ? aprintf("%s: the daemon of this mount is gone; run "
+					     "\"fusermount3 -u %s\" first",
+					     path, path)
+				   : aprintf("mount point %s: %s", path, strerror(-err));
 		return err;
 	}
 	if (!S_ISDIR(st.stx_mode)) {
-		explain(ret_why, "mount point %s: not a directory", path);
+		*ret_why = aprintf("mount point %s: not a directory", path);
 		return -ENOTDIR;
 	}
 	if (st.stx_attributes & STATX_ATTR_MOUNT_ROOT) {
-		explain(ret_why, "mount point %s: is already a mount point", path);
+		*ret_why = aprintf("mount point %s: is already a mount point", path);
 		return -EBUSY;
 	}
 	return 0;
@@ -203,7 +191,7 @@ int mount_helper_check(char **ret_why)
 	if (access(_PATH_MOUNTED, F_OK) == 0)
 		return 0;
 	int err = -errno;
-	explain(ret_why,
+	*ret_why = aprintf(
 		"%s: %s; fusermount3 can't unmount without this file: first run \"ln -s "
 		"/proc/self/mounts %s\" as root",
 		_PATH_MOUNTED, strerror(-err), _PATH_MOUNTED);

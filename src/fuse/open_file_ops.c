@@ -79,7 +79,10 @@ void open_file_put(struct open_file *file)
 		return;
 	if (file->borrows)
 		handover_put(file->session, file->backing);
-	file->ops->end(file);
+	if (file->ops->end)
+		file->ops->end(file);
+	else
+		free(file);
 }
 
 bool open_file_size(struct session *session, struct inode inode, uint64_t *ret)

@@ -32,7 +32,7 @@ struct open_file_ops {
 	int (*outlives)(const struct request *request, struct open_file **ret);
 	/* Cancels a closed file's waits for samples. NULL: these files wait only in their open. */
 	void (*cancel)(struct open_file *file);
-	/* Frees a file. Consumes its positions unless file->undo is set. */
+	/* Frees a file. Consumes its positions unless file->undo is set. NULL: free suffices. */
 	void (*end)(struct open_file *file);
 };
 

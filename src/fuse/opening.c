@@ -358,8 +358,7 @@ const struct open_file_ops opening_sample_ops = {.open = opening_start,
 const struct open_file_ops opening_label_ops = {.open = opening_start,
 	.read = label_file_read,
 	.again = opening_again,
-	.outlives = label_file_outlives,
-	.end = label_file_end};
+	.outlives = label_file_outlives};
 
 const struct open_file_ops opening_text_ops = {.open = opening_start,
 	.read = text_file_read,

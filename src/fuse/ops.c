@@ -29,11 +29,13 @@ static void count(enum stat_id kind)
 	stats_add(STAT_REQUESTS, 1);
 }
 
-/* Fills in *ret with the inode. Returns -ENODEV if the mount's job was removed. Reads and releases
- * do not call this function, because files of a removed job stay readable. */
-static int find(fuse_req_t req, fuse_ino_t ino, struct request *ret)
+/* Counts a request, and fills in *ret with the inode. Returns -ENODEV if the mount's job was
+ * removed. Reads and releases do not call this function, because files of a removed job stay
+ * readable. */
+static int find(fuse_req_t req, fuse_ino_t ino, enum stat_id kind, struct request *ret)
 {
 	struct session *session = session_of(req);
+	count(kind);
 	*ret = (struct request){.req = req, .session = session};
 	return atomic_load(&session->gone) ? -ENODEV
 					   : session_inode(session, ino, &ret->inode);
@@ -57,8 +59,8 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 /* Raises the limit of read-ahead, unless another program or an earlier engine has set it. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
-	if (session->root.kind == INODE_ROOT && !session->foreign && !session->again &&
-		read_ahead_raise(session->context.mountpoint) == 0)
+	if (session->root.kind == INODE_ROOT && !session->mount.foreign &&
+		!session->again && read_ahead_raise(session->context.mountpoint) == 0)
 		conn->max_readahead = READ_AHEAD;
 }
 
@@ -99,7 +101,7 @@ static double lasting(const struct session *session, struct inode inode, double 
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||
 		    inode_is_text_of_sample(inode.kind) || inode_is_composite(inode.kind);
-	return session->untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
+	return session->mount.untold && !file && timeout > UNTOLD_S ? UNTOLD_S : timeout;
 }
 
 static void answer_entry(const struct request *request)
@@ -123,8 +125,7 @@ static void op_lookup(fuse_req_t req, fuse_ino_t parent, const char *name)
 {
 	struct request request;
 	struct inode found = {.kind = INODE_ROOT};
-	count(STAT_LOOKUPS);
-	int err = find(req, parent, &request);
+	int err = find(req, parent, STAT_LOOKUPS, &request);
 	if (!err)
 		err = owner_check(req, request.inode, OWNER_SEARCH);
 	if (!err)
@@ -154,8 +155,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 {
 	struct request request;
 	(void)fi;
-	count(STAT_GETATTRS);
-	int err = find(req, ino, &request);
+	int err = find(req, ino, STAT_GETATTRS, &request);
 	if (err)
 		reply_error(req, err);
 	else
@@ -171,8 +171,7 @@ static void op_statfs(fuse_req_t req, fuse_ino_t ino)
 	struct statvfs st = {
 		.f_bsize = 4096, .f_frsize = 4096, .f_namemax = 255, .f_flag = ST_RDONLY};
 	struct request request;
-	count(STAT_REQUESTS);
-	int err = find(req, ino, &request);
+	int err = find(req, ino, STAT_REQUESTS, &request);
 	if (err)
 		reply_error(req, err);
 	else
@@ -183,8 +182,7 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
 {
 	char target[DATA_TARGET];
 	struct request request;
-	count(STAT_REQUESTS);
-	int err = find(req, ino, &request);
+	int err = find(req, ino, STAT_REQUESTS, &request);
 	if (!err)
 		err = data_target(&request.session->context, request.inode, target);
 	if (err)
@@ -199,22 +197,21 @@ static void op_readlink(fuse_req_t req, fuse_ino_t ino)
  * the kernel keeps no listing. */
 static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	const struct session *session = session_of(req);
 	struct request request;
-	count(STAT_REQUESTS);
-	if (session->omits_opendir && !session->untold) {
+	int err = find(req, ino, STAT_REQUESTS, &request);
+	const struct session *session = request.session;
+	if (session->omits_opendir && !session->mount.untold) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
-	int err = find(req, ino, &request);
 	if (!err)
 		err = owner_check(req, request.inode, OWNER_READ);
 	if (err) {
 		reply_error(req, err);
 		return;
 	}
-	fi->cache_readdir = !session->untold;
-	fi->keep_cache = !session->untold;
+	fi->cache_readdir = !session->mount.untold;
+	fi->keep_cache = !session->mount.untold;
 	fuse_reply_open(req, fi);
 }
 
@@ -222,44 +219,33 @@ static void op_opendir(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 static void op_access(fuse_req_t req, fuse_ino_t ino, int mask)
 {
 	struct request request;
-	count(STAT_REQUESTS);
-	if (!owner_is_checked(session_of(req))) {
+	int err = find(req, ino, STAT_REQUESTS, &request);
+	if (!owner_is_checked(request.session)) {
 		fuse_reply_err(req, ENOSYS);
 		return;
 	}
-	int err = find(req, ino, &request);
 	if (!err)
 		err = owner_check(
 			req, request.inode, (unsigned)mask & (OWNER_READ | OWNER_SEARCH));
 	fuse_reply_err(req, -err);
 }
 
-static void answer_listing(const struct request *request)
-{
-	listing_reply(request, false);
-}
-
-static void answer_listing_plus(const struct request *request)
-{
-	listing_reply(request, true);
-}
-
 static void list(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset, bool plus)
 {
 	struct request request;
-	count(STAT_READDIRS);
-	int err = find(req, ino, &request);
+	int err = find(req, ino, STAT_READDIRS, &request);
 	if (!err && offset < 0)
 		err = -EINVAL;
 	request.size = size;
 	request.offset = (uint64_t)offset;
+	request.plus = plus;
 	if (err)
 		reply_error(req, err);
 	else
 		start(&request,
 			plus && attributes_take_long(
 					request.session, request.inode, false),
-			plus ? answer_listing_plus : answer_listing);
+			listing_reply);
 }
 
 static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
@@ -279,8 +265,7 @@ static void op_readdirplus(fuse_req_t req, fuse_ino_t ino, size_t size, off_t of
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
 	struct request request;
-	count(STAT_OPEN_REQUESTS);
-	int err = find(req, ino, &request);
+	int err = find(req, ino, STAT_OPEN_REQUESTS, &request);
 	request.fi = *fi;
 	if (err)
 		reply_error(req, err);

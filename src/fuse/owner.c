@@ -24,7 +24,7 @@ static bool has_group(void *context, gid_t group)
 	fuse_req_t req = context;
 	gid_t some[SOME_GROUPS];
 	const struct session *session = fuse_req_userdata(req);
-	if (session->other_pids)
+	if (session->mount.other_pids)
 		return false;
 	int n = fuse_req_getgroups(req, SOME_GROUPS, some);
 	if (n <= SOME_GROUPS)
@@ -61,7 +61,7 @@ bool owner_is_job(enum inode_kind kind)
 
 bool owner_is_checked(const struct session *session)
 {
-	return !session->everybody && !session->private;
+	return !session->mount.everybody && !session->private;
 }
 
 int owner_check(fuse_req_t req, struct inode inode, unsigned wanted)
@@ -87,7 +87,7 @@ void owner_show(
 	const struct session *session, const struct sched_job *job, struct stat *st)
 {
 	struct job_owner owner = config_job_owner(sched_job_config(job));
-	if (session->everybody)
+	if (session->mount.everybody)
 		return;
 	st->st_uid = owner.uid;
 	st->st_gid = owner.gid;

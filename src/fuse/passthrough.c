@@ -75,7 +75,7 @@ void passthrough_begin(struct session *session)
 {
 	struct backing_kernel kernel = {
 		.add = add, .remove = remove_again, .context = session};
-	if (!session->passes_through)
+	if (!session->mount.passes_through)
 		return;
 	backings_begin(session->context.backings, &kernel);
 	log_info("FUSE passthrough: the kernel itself reads the samples of jobs with io "
@@ -84,7 +84,7 @@ void passthrough_begin(struct session *session)
 
 void passthrough_end(struct session *session)
 {
-	if (session->passes_through)
+	if (session->mount.passes_through)
 		backings_end(session->context.backings);
 }
 
@@ -93,8 +93,8 @@ int passthrough_of(const struct session *session, const struct sched_job *job,
 {
 	const struct tensor *tensor = content->first.tensor;
 	const struct formatted *format = &content->first.format;
-	if (!session->passes_through || sched_job_config(job)->io != IO_AUTO || !tensor ||
-		!tensor->file.store)
+	if (!session->mount.passes_through || sched_job_config(job)->io != IO_AUTO ||
+		!tensor || !tensor->file.store)
 		return 0;
 	bool same = content->size == tensor->file.size &&
 		    format->bytes == tensor->file.size &&

@@ -119,16 +119,15 @@ static bool is_same(struct word a, struct word b)
 	return a.n == b.n && memcmp(a.text, b.text, a.n) == 0;
 }
 
-/* Copies a word in lower case, and replaces each '-' by '_'. Returns false if there is no room. */
-static bool copy_name(struct word word, char *ret, size_t room)
+/* Compares regardless of case. A '-' in the word equals '_' in the name. */
+static bool is_called(struct word word, const char *name)
 {
-	if (word.n >= room)
-		return false;
-	for (size_t i = 0; i < word.n; i++)
-		ret[i] = word.text[i] == '-' ? '_'
-					     : (char)tolower((unsigned char)word.text[i]);
-	ret[word.n] = '\0';
-	return true;
+	size_t i = 0;
+	while (i < word.n &&
+		name[i] == (word.text[i] == '-' ? '_'
+						: tolower((unsigned char)word.text[i])))
+		i++;
+	return i == word.n && name[i] == '\0';
 }
 
 static bool is_name(char c)
@@ -151,12 +150,10 @@ static struct word last_name(struct word word)
 
 static bool is_one_of(struct word word, const char *const *names)
 {
-	char name[32];
+	struct word name = last_name(word);
 	bool found = false;
-	if (!copy_name(last_name(word), name, sizeof(name)))
-		return false;
 	for (; *names && !found; names++)
-		found = strcmp(name, *names) == 0;
+		found = is_called(name, *names);
 	return found;
 }
 

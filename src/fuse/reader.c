@@ -28,7 +28,7 @@ bool reader_dies(fuse_req_t req)
 	const struct session *session = fuse_req_userdata(req);
 	char path[64], line[256];
 	bool dies = false;
-	if (session->other_pids)
+	if (session->mount.other_pids)
 		return true;
 	snprintf(path, sizeof(path), "/proc/%ld/status", (long)fuse_req_ctx(req)->pid);
 	auto_fclose FILE *file = fopen(path, "re");
@@ -69,12 +69,17 @@ bool reader_lives(const struct sched_program *program)
 
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER, .rank = LOCK_RANK_FUSE, .name = "readers"};
-/* (lock) a hash table; each bucket has room for WAYS threads */
-static struct known_thread threads[THREADS / WAYS][WAYS];
+/* (lock) a hash table; each bucket has room for WAYS threads, which follow each other */
+static struct known_thread threads[THREADS];
+
+static struct known_thread *bucket_of(long id)
+{
+	return &threads[(unsigned long)id % (THREADS / WAYS) * WAYS];
+}
 
 static struct known_thread *find_locked(long id)
 {
-	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
+	struct known_thread *set = bucket_of(id);
 	lock_assert_held(&lock);
 	for (size_t i = 0; i < WAYS; i++)
 		if (set[i].id == id)
@@ -85,7 +90,7 @@ static struct known_thread *find_locked(long id)
 /* A new entry replaces the least recently used one of its bucket. */
 static struct known_thread *get_locked(long id)
 {
-	struct known_thread *set = threads[(unsigned long)id % (THREADS / WAYS)];
+	struct known_thread *set = bucket_of(id);
 	struct known_thread *found = find_locked(id);
 	lock_assert_held(&lock);
 	if (found)
@@ -103,11 +108,10 @@ static struct known_thread *get_locked(long id)
 static uint64_t known_script(uint64_t rank)
 {
 	LOCK_SCOPE(&lock);
-	for (size_t i = 0; i < THREADS; i++) {
-		const struct known_thread *known = &threads[i / WAYS][i % WAYS];
+	for (const struct known_thread *known = threads; known < threads + THREADS;
+		known++)
 		if (known->id != 0 && known->who.rank == rank)
 			return known->who.script;
-	}
 	return 0;
 }
 
@@ -115,11 +119,9 @@ static uint64_t known_script(uint64_t rank)
 static void forget_worker(long process)
 {
 	LOCK_SCOPE(&lock);
-	for (size_t i = 0; i < THREADS; i++) {
-		struct known_thread *known = &threads[i / WAYS][i % WAYS];
+	for (struct known_thread *known = threads; known < threads + THREADS; known++)
 		if (known->works && known->process == process)
 			*known = (struct known_thread){.id = 0};
-	}
 }
 
 static void find_out(long id, uint64_t start, struct known_thread *ret)
@@ -148,12 +150,11 @@ static void find_out(long id, uint64_t start, struct known_thread *ret)
 static bool has_workers(uint64_t rank, uint64_t now_ns)
 {
 	LOCK_SCOPE(&lock);
-	for (size_t i = 0; i < THREADS; i++) {
-		const struct known_thread *known = &threads[i / WAYS][i % WAYS];
+	for (const struct known_thread *known = threads; known < threads + THREADS;
+		known++)
 		if (known->works && known->who.rank == rank &&
 			known->used_ns + MINUTE_NS >= now_ns)
 			return true;
-	}
 	return false;
 }
 

@@ -26,6 +26,7 @@ struct request {
 	size_t size;
 	/* a read: offset of the wanted bytes; a listing: number of the first entry to list */
 	uint64_t offset;
+	bool plus; /* a listing with attributes */
 };
 
 void reply_error(fuse_req_t req, int err);

@@ -37,8 +37,8 @@ int session_new(
 	atomic_init(&session->gone, false);
 	session->uid = geteuid();
 	session->gid = getegid();
-	clock_gettime(CLOCK_REALTIME, &session->started);
-	session->jobs_changed = session->started;
+	clock_gettime(CLOCK_REALTIME, &session->mount.started);
+	session->jobs_changed = session->mount.started;
 	lock_init(&session->lock, LOCK_RANK_FUSE, "session");
 	ensure(pthread_cond_init(&session->unheld, NULL) == 0);
 	LIST_INIT(&session->job_mounts);
@@ -67,12 +67,8 @@ static void keep(struct session *session)
 			KEPT_DESCRIPTORS);
 		return;
 	}
-	place->mount.root = inode_pack(session->root);
-	place->mount.other_pids = session->other_pids;
-	place->mount.foreign = session->foreign;
-	place->mount.untold = session->untold;
-	place->mount.everybody = session->everybody;
-	place->mount.started = session->started;
+	session->mount.root = inode_pack(session->root);
+	place->mount = session->mount;
 	session->place = place;
 	kept_add(place, KEPT_MOUNT, fuse_session_fd(session->fuse));
 }
@@ -100,7 +96,7 @@ int session_start(struct session *session, struct fuse_args *args, const char *w
  * an earlier engine has answered. */
 void session_go_on(struct session *session)
 {
-	struct kept_mount *mount = &session->place->mount;
+	struct kept_mount *mount = &session->mount;
 	struct fuse_buf buffer = {.mem = mount->message, .size = mount->message_bytes};
 	if (mount->message_bytes == 0)
 		return; /* the kernel has not sent any message */
@@ -112,12 +108,8 @@ void session_take_over(struct session *session, struct kept_descriptor *place)
 {
 	session->place = place;
 	session->again = true;
-	session->other_pids = place->mount.other_pids;
-	session->foreign = place->mount.foreign;
-	session->untold = place->mount.untold;
-	session->private &= !session->foreign;
-	session->everybody = place->mount.everybody;
-	session->started = place->mount.started;
+	session->mount = place->mount;
+	session->private &= !session->mount.foreign;
 }
 
 unsigned session_threads(void)
@@ -146,7 +138,7 @@ static void unmount(struct session *session)
 	bool whole = session->root.kind == INODE_ROOT;
 	if (session->detached)
 		end_detached(session);
-	else if (session->again && !session->foreign && whole)
+	else if (session->again && !session->mount.foreign && whole)
 		mount_point_unmount(
 			session->context.mountpoint, fuse_session_fd(session->fuse));
 	else

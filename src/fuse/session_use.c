@@ -44,12 +44,13 @@ static bool is_cached(const struct session *session, const struct sched_job *job
 	const struct job_config *config = sched_job_config(job);
 	return config->io == IO_CACHED ||
 	       (config->io == IO_AUTO && config->layout == LAYOUT_BATCH &&
-		       !session->maps_direct);
+		       !session->mount.maps_direct);
 }
 
 bool session_is_mappable(const struct session *session, const struct sched_job *job)
 {
-	return session->maps_direct || session->passes_through || is_cached(session, job);
+	return session->mount.maps_direct || session->mount.passes_through ||
+	       is_cached(session, job);
 }
 
 /* Sets keep_cache only for files whose bytes are the same at the next open, because this open then

@@ -75,13 +75,6 @@ int text_file_size(struct session *session, struct inode inode, uint64_t *ret)
 	return 0;
 }
 
-uint64_t text_file_known_size(struct session *session, struct inode inode)
-{
-	return inode.kind == INODE_EPOCH_ORDER
-		       ? order_text_known_size(session->orders, inode_pack(inode))
-		       : 0;
-}
-
 /* Renders a text, and lists it under the handle request->fi.fh. job: the job, if the text belongs
  * to a sample; otherwise NULL. -EEXIST: another read has already listed the file. */
 static int open_snapshot(

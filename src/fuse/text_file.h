@@ -23,8 +23,6 @@ extern const struct open_file_ops text_file_ops, order_file_ops;
 
 /* Finds the size of a text file by rendering or measuring the text. */
 must_check int text_file_size(struct session *session, struct inode inode, uint64_t *ret);
-/* Returns the size of a text file if it is known without rendering or measuring; otherwise 0. */
-uint64_t text_file_known_size(struct session *session, struct inode inode);
 
 /* Answers the open of a sample's text, after the position was bound to the sample. */
 void text_file_open_of_sample(const struct request *request, struct sched_job *job,

@@ -33,10 +33,9 @@ static printf_like(2, 0) void log_libfuse(
 /* Returns the entry of the whole tree's mount, if the previous engine left one; otherwise NULL. */
 static struct kept_descriptor *find_whole(void)
 {
-	const struct inode root = {.kind = INODE_ROOT};
 	struct kept_descriptor *place = NULL;
 	while ((place = kept_next(place, KEPT_MOUNT)))
-		if (place->mount.root == inode_pack(root))
+		if (place->mount.root == FUSE_ROOT_ID)
 			return place;
 	return NULL;
 }
@@ -52,10 +51,10 @@ static int start_whole(
 	if (place) {
 		session_take_over(session, place);
 	} else {
-		session->foreign = true;
+		session->mount.foreign = true;
 		session->private = false;
 		/* the pids' name space is not known, so no pid is trusted */
-		session->other_pids = true;
+		session->mount.other_pids = true;
 	}
 	return session_start(session, args, where);
 }
@@ -134,7 +133,7 @@ static int check_unmounted(const char *mountpoint)
 
 void session_detach(struct session *session)
 {
-	if (!session->mounted || session->foreign)
+	if (!session->mounted || session->mount.foreign)
 		return;
 	mount_point_unmount(session->context.mountpoint, fuse_session_fd(session->fuse));
 	session->detached = true;
@@ -146,7 +145,7 @@ void session_detach(struct session *session)
 int session_unmount(struct session **session_pointer)
 {
 	struct session *session = *session_pointer;
-	bool ours = session->mounted && !session->foreign;
+	bool ours = session->mounted && !session->mount.foreign;
 	job_mounts_end(session);
 	session_end(session);
 	int err = ours ? check_unmounted(session->context.mountpoint) : 0;

@@ -53,25 +53,19 @@ struct supervisor {
 	struct notifier notifier;
 };
 
-static void inherit(int fd)
-{
-	int flags = fcntl(fd, F_GETFD);
-	if (flags >= 0)
-		fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC);
-}
-
 static _Noreturn void become_engine(struct supervisor *supervisor, pid_t parent)
 {
 	struct kept *kept = supervisor->kept;
 	char *const *arguments = supervisor->served ? supervisor->config->again
 						    : supervisor->config->first;
 	const char *program = kept->program[0] ? kept->program : this_program;
-	inherit(supervisor->engines_socket);
-	inherit(supervisor->page);
+	/* The engine inherits descriptors without the flag FD_CLOEXEC. */
+	fcntl(supervisor->engines_socket, F_SETFD, 0);
+	fcntl(supervisor->page, F_SETFD, 0);
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
 		int fd = atomic_load(&kept->descriptors[i].fd);
 		if (fd > 0)
-			inherit(fd);
+			fcntl(fd, F_SETFD, 0);
 	}
 	/* a new session, so that the terminal sends its signals only to the supervisor */
 	setsid();
