@@ -56,7 +56,6 @@ struct daemon {
 	/* a /dev/fuse that another process has mounted; 0: joaderfs mounts the tree */
 	int device;
 	struct daemon_config config;
-	bool configured;
 	char *mountpoint;
 	int state_lock;
 	struct dataset **datasets;
@@ -265,7 +264,6 @@ static int configure(struct daemon *daemon)
 				    NULL, &daemon->config);
 	if (err)
 		return err;
-	daemon->configured = true;
 	return kept_is_again() ? 0 : refuse_own_mount(daemon);
 }
 
@@ -466,8 +464,7 @@ static int stop(struct daemon *daemon)
 	free(daemon->datasets);
 	if (daemon->state_lock >= 0)
 		close(daemon->state_lock);
-	if (daemon->configured)
-		config_daemon_free(&daemon->config);
+	config_daemon_free(&daemon->config);
 	free(daemon->mountpoint);
 	return err;
 }

@@ -3,6 +3,7 @@
 
 #include "fuse/open_file_ops.h"
 #include "fuse/await_close.h"
+#include "fuse/by_worker.h"
 #include "fuse/handover.h"
 
 #include <errno.h>
@@ -105,6 +106,8 @@ void open_file_read(const struct request *request)
 	struct open_file *file = find(request->session, request->fi.fh);
 	if (file)
 		read_and_put(request, file);
+	else if (request->ops->again_takes_long)
+		by_worker_answer(request, request->ops->again);
 	else
 		request->ops->again(request);
 }

@@ -22,8 +22,9 @@ struct open_file_ops {
 	void (*read)(const struct request *request, struct open_file *file);
 	/* Answers a read of a file that is not in the session's list: an earlier engine opened the
 	 * file, or files of this kind are never listed. The answer may come after the function has
-	 * returned. */
+	 * returned. again_takes_long: a worker calls this function. */
 	void (*again)(const struct request *request);
+	bool again_takes_long;
 	/* Consumes, at the release, the positions of a file that an earlier engine opened. NULL:
 	 * files of this kind have no positions. */
 	void (*consume)(const struct request *request);

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "files/layout_mirror.h"
 #include "fuse/handle.h"
-#include "fuse/by_worker.h"
 #include "fuse/other_file.h"
 #include "load/open_beneath.h"
 #include "sched/jobs.h"
@@ -76,9 +75,5 @@ static void answer_read(const struct request *request)
 	reply_bytes(request->req, bytes, n);
 }
 
-static void start_read(const struct request *request)
-{
-	by_worker_answer(request, answer_read);
-}
-
-const struct open_file_ops other_file_ops = {.open = answer_open, .again = start_read};
+const struct open_file_ops other_file_ops = {
+	.open = answer_open, .again = answer_read, .again_takes_long = true};

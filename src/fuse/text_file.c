@@ -49,18 +49,14 @@ static void answer_order(const struct request *request)
 	reply_bytes(request->req, buffer, n);
 }
 
-static void read_order(const struct request *request)
-{
-	by_worker_answer(request, answer_order);
-}
-
 static void open_order(const struct request *request)
 {
 	struct fuse_file_info fi = {.fh = handle_new(0), .direct_io = 1};
 	reply_open(request->req, &fi, 0);
 }
 
-const struct open_file_ops order_file_ops = {.open = open_order, .again = read_order};
+const struct open_file_ops order_file_ops = {
+	.open = open_order, .again = answer_order, .again_takes_long = true};
 
 int text_file_size(struct session *session, struct inode inode, uint64_t *ret)
 {
@@ -171,11 +167,6 @@ static void answer_again(const struct request *request)
 	open_file_read_again(request, open_text(request));
 }
 
-static void start_again(const struct request *request)
-{
-	by_worker_answer(request, answer_again);
-}
-
 void text_file_again_of_sample(
 	const struct request *request, struct sched_job *job, sample_id sample)
 {
@@ -191,5 +182,6 @@ void text_file_end(struct open_file *file)
 
 const struct open_file_ops text_file_ops = {.open = start_open,
 	.read = text_file_read,
-	.again = start_again,
+	.again = answer_again,
+	.again_takes_long = true,
 	.end = text_file_end};

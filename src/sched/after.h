@@ -41,7 +41,7 @@ struct aftermath {
 	bool news; /* a feed has changed, so sched->news has to be called */
 };
 
-/* Does the work that earlier critical sections have left to the next one. */
+/* Does the work that is left since the last critical section. */
 void sched_after(struct sched *sched);
 /* Begins a critical section, with an empty aftermath. */
 void sched_lock(struct sched *sched, struct aftermath *aftermath);

@@ -54,8 +54,8 @@ struct sched_open_callbacks {
 	struct sched_reader reader;
 	/* version of the file names (sched_edition.names) that led to the position */
 	uint32_t names;
-	/* Only binds the position: prepares no tensor, and counts nothing. The open may have to
-	 * wait until the epoch begins. sched_undo gives the handle back. */
+	/* The open binds the position, but prepares no tensor, and counts nothing. Such an open may
+	 * have to wait until the epoch begins; sched_undo gives its handle back. */
 	bool label;
 };
 

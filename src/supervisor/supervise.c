@@ -34,25 +34,19 @@ static char *absolute(const char *path, bool is_mounted)
 
 int supervise(bool foreground, bool debug, int device, int argc, char **argv)
 {
-	struct supervisor_config config = {.first = engine_arguments(argc, argv),
-		.again = engine_arguments(argc, argv),
-		.watches = !debug,
-		.device = device};
-	char *ini = absolute(argv[argc - 2], false);
-	char *mountpoint = absolute(argv[argc - 1], device != 0);
-	int status = EXIT_FAILURE;
+	auto_free char **first = engine_arguments(argc, argv);
+	auto_free char **again = engine_arguments(argc, argv);
+	auto_free char *ini = absolute(argv[argc - 2], false);
+	auto_free char *mountpoint = absolute(argv[argc - 1], device != 0);
+	struct supervisor_config config = {
+		.first = first, .again = again, .watches = !debug, .device = device};
 	int err = foreground ? 0 : background_begin();
 	if (err)
 		log_error("can't go to the background: %s", strerror(-err));
+	if (err || !first || !again)
+		return EXIT_FAILURE;
 	/* A path that does not exist is passed on: the first engine reports it. */
-	if (!err && config.first && config.again) {
-		config.again[argc - 1] = ini ? ini : argv[argc - 2];
-		config.again[argc] = mountpoint ? mountpoint : argv[argc - 1];
-		status = supervisor_run(&config);
-	}
-	free(config.first);
-	free(config.again);
-	free(ini);
-	free(mountpoint);
-	return status;
+	again[argc - 1] = ini ? ini : argv[argc - 2];
+	again[argc] = mountpoint ? mountpoint : argv[argc - 1];
+	return supervisor_run(&config);
 }
