@@ -4,12 +4,13 @@
 #pragma once
 
 #include "epoch/epoch.h"
+#include "section/section.h"
 
 #include <sys/queue.h>
 
 /*
  * The work that critical sections leave for later: writing the journal, callbacks, frees, waking
- * workers, drawing ahead. phases.c does this work.
+ * workers, drawing ahead. phases.c does this work, in phases.
  *
  *   Flow: sched_lock (or SECTION_SCOPE) -> functions fill the aftermath -> sched_unlock.
  *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
@@ -39,8 +40,13 @@ struct aftermath {
 	/* a job, with a reference, whose stream has few drawn samples left; or NULL */
 	struct sched_job *refill;
 	bool news; /* a feed has changed, so sched->news has to be called */
+	/* The fields from here on are set when the critical section ends. */
+	bool let_go; /* an ended stream's samples must no longer count as needed */
+	bool free_spaces; /* a space has no reference any more, so its tensors have to be freed */
 };
 
+/* Sets sched->section. The caller has set sched->cache before. */
+void phases_init(struct sched *sched);
 /* Does the work that is left since the last critical section. */
 void sched_after(struct sched *sched);
 /* Begins a critical section, with an empty aftermath. */

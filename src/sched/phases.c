@@ -10,43 +10,57 @@
 #include "supply/supply.h"
 #include "watch/watch.h"
 
-/* Begins critical sections, and does the work that they leave, in the order of sched_unlock. */
+/* Does the work that critical sections leave. The table at the end gives the order. */
 
-#define REAPED_AT_ONCE 16
-
-/* Releases the lock, and frees evicted tensors. Freeing a tensor of many megabytes takes a system
- * call, so it is done without the lock. */
-static void reap(struct sched *sched)
+static void note_work_locked(const void *owner, struct aftermath *aftermath)
 {
-	struct tensor *dead[REAPED_AT_ONCE];
-	int n;
-	for (;;) {
-		for (n = 0; n < REAPED_AT_ONCE; n++)
-			if (!(dead[n] = cache_reap(sched->cache)))
-				break;
-		lock_release(&sched->lock);
-		for (int i = 0; i < n; i++)
-			tensor_free(dead[i]);
-		if (n < REAPED_AT_ONCE)
-			return;
-		lock_take(&sched->lock);
-	}
+	const struct sched *sched = owner;
+	lock_assert_held(&sched->lock);
+	/* The pool of workers may be freed soon if the scheduler stops. */
+	bool workers = sched->pool && !sched->stopping;
+	aftermath->kick =
+		aftermath->kick && workers && supply_wakes_reader(&sched->supply);
+	aftermath->kick_decoders &= workers;
+	aftermath->let_go = draw_any_leaves(&sched->draw);
+	aftermath->free_spaces = sched->supply.n_deserted > 0;
 }
 
-static void kick_workers(const struct sched *sched, bool readers, bool decoders)
+static void kick_readers(void *owner, struct aftermath *aftermath)
 {
-	if (readers)
+	struct sched *sched = owner;
+	if (aftermath->kick)
 		load_pool_kick(sched->pool, LOAD_READ);
-	if (!decoders)
+}
+
+static void kick_decoders(void *owner, struct aftermath *aftermath)
+{
+	struct sched *sched = owner;
+	if (!aftermath->kick_decoders)
 		return;
 	load_pool_kick(sched->pool, LOAD_DECODE);
 	if (programs_count(sched->programs) > 0)
 		load_pool_kick(sched->pool, LOAD_RUN);
 }
 
-static void answer(struct aftermath *aftermath)
+static void flush(void *owner, struct aftermath *aftermath)
+{
+	(void)owner;
+	if (!aftermath->flush)
+		return;
+	journal_flush(aftermath->flush->is.journal);
+}
+
+static void tell_news(void *owner, struct aftermath *aftermath)
+{
+	struct sched *sched = owner;
+	if (aftermath->news && sched->news)
+		sched->news(sched->news_context);
+}
+
+static void answer(void *owner, struct aftermath *aftermath)
 {
 	struct sched_handle *handle;
+	(void)owner;
 	while ((handle = TAILQ_FIRST(&aftermath->finished))) {
 		TAILQ_REMOVE(&aftermath->finished, handle, link);
 		struct sched_open_callbacks callbacks = handle->callbacks;
@@ -65,73 +79,73 @@ static void answer(struct aftermath *aftermath)
 	}
 }
 
-static void look_up(struct aftermath *aftermath)
+static void look_up(void *owner, struct aftermath *aftermath)
 {
+	struct sched *sched = owner;
 	struct sched_handle *handle;
 	while ((handle = TAILQ_FIRST(&aftermath->look_ups))) {
 		TAILQ_REMOVE(&aftermath->look_ups, handle, link);
-		sched_run(aftermath->sched, &handle->look_up);
+		sched_run(sched, &handle->look_up);
 	}
 }
 
-static void say(const struct aftermath *aftermath)
+static void say(void *owner, struct aftermath *aftermath)
 {
+	(void)owner;
 	if (!aftermath->noticed)
 		return;
 	notice_say(&aftermath->noticed->is, aftermath->notice, aftermath->noticed_epoch);
 	sched_job_put(aftermath->noticed);
 }
 
-/* Frees the spaces to which no reference is left, with their tensors. */
-static void free_spaces(struct sched *sched)
+static void refill(void *owner, struct aftermath *aftermath)
 {
-	bool deserted = true;
+	(void)owner;
+	if (!aftermath->refill)
+		return;
+	streams_fill(aftermath->refill);
+	sched_job_put(aftermath->refill);
+}
+
+static void let_go(void *owner, struct aftermath *aftermath)
+{
+	struct sched *sched = owner;
+	if (aftermath->let_go)
+		streams_let_go(sched);
+}
+
+static void free_spaces(void *owner, struct aftermath *aftermath)
+{
+	struct sched *sched = owner;
+	bool deserted = aftermath->free_spaces;
 	while (deserted) {
 		struct space *gone;
 		lock_take(&sched->lock);
 		deserted = spaces_leave(&sched->supply, &gone);
-		reap(sched);
+		section_reap(&sched->section);
 		space_free(gone);
 	}
 }
 
-void sched_lock(struct sched *sched, struct aftermath *aftermath)
-{
-	*aftermath = (struct aftermath){.sched = sched};
-	TAILQ_INIT(&aftermath->finished);
-	TAILQ_INIT(&aftermath->look_ups);
-	lock_take(&sched->lock);
-}
+static after_phase *const phases[] = {
+	kick_readers,
+	kick_decoders,
+	flush,
+	tell_news,
+	answer,
+	look_up,
+	say,
+	refill,
+	let_go,
+	free_spaces,
+};
 
-void sched_unlock(struct aftermath *aftermath)
+void phases_init(struct sched *sched)
 {
-	struct sched *sched = aftermath->sched;
-	lock_assert_held(&sched->lock);
-	/* The pool of workers may be freed soon if the scheduler stops. */
-	bool workers = sched->pool && !sched->stopping;
-	bool readers = aftermath->kick && workers && supply_wakes_reader(&sched->supply);
-	bool any_stream_left = draw_any_leaves(&sched->draw);
-	bool any_space_deserted = sched->supply.n_deserted > 0;
-	reap(sched);
-	kick_workers(sched, readers, aftermath->kick_decoders && workers);
-	if (aftermath->flush)
-		journal_flush(aftermath->flush->is.journal);
-	if (aftermath->news && sched->news)
-		sched->news(sched->news_context);
-	answer(aftermath);
-	look_up(aftermath);
-	say(aftermath);
-	if (aftermath->refill) {
-		streams_fill(aftermath->refill);
-		sched_job_put(aftermath->refill);
-	}
-	if (any_stream_left)
-		streams_let_go(sched);
-	if (any_space_deserted)
-		free_spaces(sched);
-}
-
-void sched_after(struct sched *sched)
-{
-	SECTION_SCOPE(sched, aftermath);
+	sched->section = (struct section){.lock = &sched->lock,
+		.cache = sched->cache,
+		.owner = sched,
+		.note_work_locked = note_work_locked,
+		.phases = phases,
+		.n_phases = sizeof(phases) / sizeof(*phases)};
 }

@@ -93,6 +93,7 @@ int sched_new(const struct daemon_config *config, struct dataset **datasets,
 		err = cache_new(
 			config->cache_bytes, config->eviction, seed, &sched->cache);
 	sched->supply.cache = sched->cache;
+	phases_init(sched);
 	if (!err)
 		err = quarantine_open(
 			config->state, datasets, n_datasets, &sched->quarantine);

@@ -30,7 +30,7 @@
  *   engines    effects.c: executes decisions of a job's engine; draw_effects.c: of the draw engine
  *   streams    streams.c; feeds.c: samples of ranks; clerk.c: the thread that begins epochs, saves
  *              orders, and restores jobs (restoring.c)
- *   sections   phases.c: critical sections, and the work that follows
+ *   sections   after.c: the end of a critical section; phases.c: the work that follows
  *   supply     supplying.c: its events and effects; tasks.c: gives its samples to workers; fetch.c:
  *              fetches samples from other daemons; storages.c; tiers.c; run_work.c: other work
  *   jobs       jobs.c; job_lists.c; admit.c: checks a new job; editions.c; programs.c: processes
@@ -125,6 +125,7 @@ static inline struct sched *sched_of(const struct job *job)
 struct sched {
 	/* Guards the fields below and all that they point to, except constants. */
 	struct lock lock;
+	struct section section; /* constant; set by phases_init */
 	struct supply supply;
 	struct sched_source *sources; /* supply.sources points to these */
 	struct daemon_config const *config;
