@@ -7,7 +7,6 @@
 #include "cache/cache_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 void *cache_alloc(size_t bytes)
 {

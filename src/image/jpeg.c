@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "image/baseline/baseline.h"
 #include "image/image_internal.h"
 #include "image/jpeg_memory.h"

@@ -6,9 +6,7 @@
 
 #include <errno.h>
 #include <libgen.h>
-#include <stddef.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
