@@ -214,8 +214,10 @@ Test(head, is_as_the_format_wants_it)
 {
 	uint8_t head[FILE_HEAD_SIZE];
 	struct tensor_shape shape = {.height = 300, .width = 4};
-	cr_assert_eq(0, file_head_make((struct file_head){.kind = HEAD_EMPTY}, shape, head));
-	cr_assert_eq(13, file_head_make((struct file_head){.kind = HEAD_PPM}, shape, head));
+	cr_assert_eq(
+		0, file_head_make((struct file_head){.kind = HEAD_EMPTY}, shape, head));
+	cr_assert_eq(
+		13, file_head_make((struct file_head){.kind = HEAD_PPM}, shape, head));
 	cr_assert_arr_eq(head, "P6\n4 300\n255\n", 13);
 	cr_assert_eq(HEAD_SIZE,
 		file_head_make((struct file_head){.kind = HEAD_NPY}, shape, head));
