@@ -13,8 +13,8 @@ static uint8_t clip8(int32_t sum)
 	return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
 }
 
-/* Computes a row of pixels. channels: a constant, so that the compiler makes a special loop for each
- * number of channels. */
+/* Computes a row of pixels. channels: a constant, so that the compiler makes a special loop for
+ * each number of channels. */
 static inline __attribute__((always_inline)) void make_row(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)

@@ -130,8 +130,8 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
-/* Decodes one file of a sample of several files, and copies its pixels to `to`, where the tensor has
- * `bytes` bytes for them. Sets *ret to their shape. */
+/* Decodes one file of a sample of several files, and copies its pixels to `to`, where the tensor
+ * has `bytes` bytes for them. Sets *ret to their shape. */
 static int decode_one(struct load_context *context, const struct load_task *file,
 	const struct load_read *read, uint8_t *to, uint64_t bytes,
 	struct tensor_shape *ret, char message[static IMAGE_MESSAGE])

@@ -47,8 +47,8 @@ struct tier_entry {
 #define TIER_LOOKS 32
 
 /* Entries are in an array without gaps. A hash table with linear probing finds them. All fields but
- * `capacity` begin as zeros. The caller reads `used` and `n`; it may add to `used` the bytes of files
- * that are not entries, such as directories. */
+ * `capacity` begin as zeros. The caller reads `used` and `n`; it may add to `used` the bytes of
+ * files that are not entries, such as directories. */
 struct tier_policy {
 	uint64_t capacity, used;
 	struct tier_entry *entries;
