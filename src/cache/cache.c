@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "base/ensure.h"
 #include "base/fault.h"
 #include "cache/cache_internal.h"
 
 #include <errno.h>
-#include <string.h>
 
 void *cache_alloc(size_t bytes)
 {
@@ -30,13 +30,12 @@ static struct entry *add_entry(struct cache_space *space, sample_id id)
 	entry->id = id;
 	LIST_INSERT_HEAD(&space->entries, entry, neighbour);
 	space->by_id[id] = entry;
-	space->cache->n_entries++;
+	space->cache->usage.awaited++;
 	return entry;
 }
 
 static void remove_entry(struct entry *entry)
 {
-	entry->space->cache->n_entries--;
 	entry->space->by_id[entry->id] = NULL;
 	LIST_REMOVE(entry, neighbour);
 	entry->space = NULL;
@@ -46,6 +45,7 @@ static void remove_if_unused(struct entry *entry)
 {
 	if (entry->state != CACHE_ABSENT || entry->pins > 0)
 		return;
+	entry->space->cache->usage.awaited--;
 	remove_entry(entry);
 	free(entry);
 }
@@ -72,9 +72,7 @@ static void count_dying(struct cache *cache, struct entry *entry)
 {
 	cache->n_live--;
 	cache->n_ready--;
-	cache->n_dying++;
-	cache->live_bytes -= entry->bytes;
-	cache->dying_bytes += entry->bytes;
+	cache->usage.live_bytes -= entry->bytes;
 	TAILQ_INSERT_TAIL(&cache->dying, entry, link);
 }
 
@@ -97,18 +95,19 @@ void entry_die(struct cache *cache, struct entry *entry)
 
 static bool fits(const struct cache *cache, uint64_t live_bytes, uint64_t bytes)
 {
-	return live_bytes <= cache->capacity && bytes <= cache->capacity - live_bytes;
+	return live_bytes <= cache->usage.capacity &&
+	       bytes <= cache->usage.capacity - live_bytes;
 }
 
 static void count_eviction(struct cache *cache, const struct entry *entry)
 {
-	cache->evictions++;
-	cache->evictions_needed += entry_need(entry) > 0;
+	cache->usage.evictions++;
+	cache->usage.evictions_needed += entry_need(entry) > 0;
 }
 
 static void evict_until_fits(struct cache *cache, uint64_t bytes)
 {
-	while (cache->n_evictable > 0 && !fits(cache, cache->live_bytes, bytes)) {
+	while (cache->n_evictable > 0 && !fits(cache, cache->usage.live_bytes, bytes)) {
 		struct entry *victim = cache->ops->victim(cache);
 		count_eviction(cache, victim);
 		entry_die(cache, victim);
@@ -119,7 +118,7 @@ static void evict_until_fits(struct cache *cache, uint64_t bytes)
 
 uint64_t cache_least_bytes(const struct cache *cache)
 {
-	return cache->live_bytes - cache->evictable_bytes;
+	return cache->usage.live_bytes - cache->evictable_bytes;
 }
 
 bool cache_fits(const struct cache *cache, uint64_t bytes)
@@ -142,10 +141,12 @@ int cache_reserve(struct cache_space *space, sample_id id, uint64_t bytes, bool 
 	entry->spare = false;
 	entry->bytes = bytes;
 	cache->n_live++;
-	cache->live_bytes += bytes;
-	cache->pinned_bytes += bytes;
-	if (cache->live_bytes > cache->peak_bytes)
-		cache->peak_bytes = cache->live_bytes;
+	cache->usage.awaited--;
+	cache->usage.bytes += bytes;
+	cache->usage.live_bytes += bytes;
+	cache->usage.pinned_bytes += bytes;
+	if (cache->usage.live_bytes > cache->usage.peak_bytes)
+		cache->usage.peak_bytes = cache->usage.live_bytes;
 	return 0;
 }
 
@@ -159,6 +160,7 @@ void cache_publish(struct cache_space *space, sample_id id, struct tensor *tenso
 	entry->tensor = tensor;
 	entry->made_for = tensor->made_for;
 	cache->n_ready++;
+	cache->usage.tensors++;
 	if (cache->ops->publish)
 		cache->ops->publish(cache, entry);
 	if (entry->pins == 0)
@@ -178,9 +180,11 @@ void cache_abandon(struct cache_space *space, sample_id id)
 	struct entry *entry = find(space, id);
 	ensure(entry && entry->state == CACHE_LOADING);
 	cache->n_live--;
-	cache->live_bytes -= entry->bytes;
+	cache->usage.awaited++;
+	cache->usage.bytes -= entry->bytes;
+	cache->usage.live_bytes -= entry->bytes;
 	if (entry->pins > 0)
-		cache->pinned_bytes -= entry->bytes;
+		cache->usage.pinned_bytes -= entry->bytes;
 	entry->state = CACHE_ABSENT;
 	entry->bytes = 0;
 	remove_if_unused(entry);
@@ -203,7 +207,8 @@ void cache_force_out(struct cache_space *space, sample_id id)
 	if (cache->ops->forget)
 		cache->ops->forget(cache, entry);
 	count_dying(cache, last);
-	cache->pinned_bytes -= entry->bytes;
+	cache->usage.awaited++;
+	cache->usage.pinned_bytes -= entry->bytes;
 	count_eviction(cache, entry);
 	entry->state = CACHE_ABSENT;
 	entry->bytes = 0;
@@ -217,8 +222,8 @@ struct tensor *cache_reap(struct cache *cache)
 	if (!entry)
 		return NULL;
 	TAILQ_REMOVE(&cache->dying, entry, link);
-	cache->n_dying--;
-	cache->dying_bytes -= entry->bytes;
+	cache->usage.tensors--;
+	cache->usage.bytes -= entry->bytes;
 	struct tensor *tensor = entry->tensor;
 	free(entry);
 	return tensor;
@@ -227,7 +232,7 @@ struct tensor *cache_reap(struct cache *cache)
 bool cache_trim(struct cache *cache)
 {
 	evict_until_fits(cache, 0);
-	return fits(cache, cache->live_bytes, 0);
+	return fits(cache, cache->usage.live_bytes, 0);
 }
 
 enum cache_state cache_state(const struct cache_space *space, sample_id id)
@@ -256,13 +261,13 @@ void cache_prefetch_entry(const struct cache_space *space, sample_id id)
 static void pin(struct cache *cache, struct entry *entry)
 {
 	if (entry->pins == 0) {
-		cache->pinned_bytes += entry->bytes;
+		cache->usage.pinned_bytes += entry->bytes;
 		if (entry->state == CACHE_READY)
 			forbid_eviction(cache, entry);
 	}
 	ensure(entry->pins < UINT32_MAX);
 	entry->pins++;
-	cache->pins++;
+	cache->usage.pins++;
 	/* the caller will soon read the tensor */
 	__builtin_prefetch(entry->tensor);
 }
@@ -282,10 +287,10 @@ static void unpin(struct cache *cache, struct entry *entry)
 {
 	ensure(entry && entry->pins > 0);
 	entry->pins--;
-	cache->pins--;
+	cache->usage.pins--;
 	if (entry->pins > 0)
 		return;
-	cache->pinned_bytes -= entry->bytes;
+	cache->usage.pinned_bytes -= entry->bytes;
 	if (entry->state == CACHE_READY)
 		allow_eviction(cache, entry);
 	remove_if_unused(entry);
@@ -362,7 +367,7 @@ void cache_need_add(struct cache_space *space, sample_id id)
 	ensure(space->differs[id] < INT16_MAX);
 	space->differs[id]++;
 	space->need_sum++;
-	space->cache->need++;
+	space->cache->usage.need++;
 	need_changed(space, id);
 }
 
@@ -372,7 +377,7 @@ void cache_need_drop(struct cache_space *space, sample_id id)
 	ensure(space_need(space, id) > 0 && space->differs[id] > INT16_MIN);
 	space->differs[id]--;
 	space->need_sum--;
-	space->cache->need--;
+	space->cache->usage.need--;
 	need_changed(space, id);
 }
 
@@ -402,7 +407,7 @@ void cache_need_begin(
 	ensure(n == 0 || roaring_bitmap_maximum(ids) < space->n_ids);
 	ensure(up || n <= space->need_sum);
 	space->need_sum += up ? n : -n;
-	cache->need += up ? n : -n;
+	cache->usage.need += up ? n : -n;
 	cache->change = (struct change){
 		.space = space, .ids = ids, .step = up ? 1 : -1, .up = up};
 	if (n > space->n_ids / 2)
@@ -412,8 +417,7 @@ void cache_need_begin(
 
 static void end_change(struct change *change)
 {
-	if (change->others)
-		roaring_bitmap_free(change->others);
+	bitmap_free(&change->others);
 	*change = (struct change){0};
 }
 
@@ -445,11 +449,6 @@ bool cache_need_step(struct cache *cache, uint32_t n)
 	if (change->next.has_value) {
 		count_some(cache, n);
 		return false;
-	}
-	if (!change->counted) {
-		change->counted = true;
-		if (cache->ops->sweep_begin)
-			cache->ops->sweep_begin(cache);
 	}
 	if (cache->ops->sweep && !cache->ops->sweep(cache, n / IDS_PER_ENTRY + 1))
 		return false;
@@ -484,7 +483,7 @@ int cache_new(
 	struct cache *cache = cache_alloc(sizeof(*cache));
 	if (!cache)
 		return -ENOMEM;
-	cache->capacity = capacity;
+	cache->usage.capacity = capacity;
 	cache->ops = evict_ops_of(policy);
 	LIST_INIT(&cache->spaces);
 	TAILQ_INIT(&cache->dying);
@@ -533,28 +532,7 @@ void cache_free(struct cache **cache)
 	*cache = NULL;
 }
 
-struct cache_held cache_held(const struct cache *cache)
+const struct cache_usage *cache_usage(const struct cache *cache)
 {
-	return (struct cache_held){.capacity = cache->capacity,
-		.pinned_bytes = cache->pinned_bytes,
-		.awaited = cache->n_entries - cache->n_live};
-}
-
-struct cache_usage cache_usage(const struct cache *cache)
-{
-	struct cache_usage usage = {
-		.capacity = cache->capacity,
-		.bytes = cache->live_bytes + cache->dying_bytes,
-		.live_bytes = cache->live_bytes,
-		.peak_bytes = cache->peak_bytes,
-		.pinned_bytes = cache->pinned_bytes,
-		.tensors = cache->n_ready + cache->n_dying,
-		.awaited = cache->n_entries - cache->n_live,
-		.pins = cache->pins,
-		.need = cache->need,
-		.evictions = cache->evictions,
-		.evictions_needed = cache->evictions_needed,
-	};
-	memcpy(usage.needed_bytes, cache->evict.needed_bytes, sizeof(usage.needed_bytes));
-	return usage;
+	return &cache->usage;
 }

@@ -157,12 +157,14 @@ struct tensor *cache_reap(struct cache *cache);
 
 struct cache_usage {
 	uint64_t capacity, bytes; /* `bytes`: loading, ready and dying entries */
-	uint64_t live_bytes;	  /* bytes of loading and ready entries */
-	uint64_t peak_bytes;	  /* the largest live_bytes so far */
-	uint64_t pinned_bytes;	  /* bytes of loading and ready entries with pins */
-	uint64_t awaited;	  /* number of absent entries with pins */
-	uint64_t tensors;	  /* number of ready and dying entries */
-	uint64_t pins, need;	  /* sums over all samples */
+	/* bytes of loading and ready entries; exceeds the capacity only after a forced
+	 * reservation */
+	uint64_t live_bytes;
+	uint64_t peak_bytes;   /* the largest live_bytes so far */
+	uint64_t pinned_bytes; /* bytes of loading and ready entries with pins */
+	uint64_t awaited;      /* number of absent entries with pins */
+	uint64_t tensors;      /* number of ready and dying entries */
+	uint64_t pins, need;   /* sums over all samples */
 	uint64_t evictions;
 	uint64_t evictions_needed; /* evictions of samples whose need was not 0 */
 	/* policy refcnt: needed_bytes[i] counts the bytes of unpinned ready entries of need i; the
@@ -170,12 +172,7 @@ struct cache_usage {
 	 * count under their old need. */
 	uint64_t needed_bytes[CACHE_NEEDS];
 };
-struct cache_usage cache_usage(const struct cache *cache);
-
-/* The part of struct cache_usage that the scheduler reads at each draw. */
-struct cache_held {
-	uint64_t capacity, pinned_bytes, awaited;
-};
-struct cache_held cache_held(const struct cache *cache);
+/* Returns the numbers as they are now. Later calls of the cache change them. */
+const struct cache_usage *cache_usage(const struct cache *cache);
 
 void cache_validate(const struct cache *cache);

@@ -64,7 +64,6 @@ struct evict {
 	uint32_t n_buckets; /* the buckets from this one on were never used */
 	uint32_t lowest;    /* the buckets below this one are empty */
 	uint32_t sweep;	    /* the bucket that the sweep has reached */
-	uint64_t needed_bytes[CACHE_NEEDS];
 	/* markers in the bucket `sweep`: entries between them have yet to be moved */
 	struct entry begin, end;
 	struct entry **slots; /* policy random: unpinned ready entries, in any order */
@@ -82,8 +81,8 @@ struct change {
 	roaring_bitmap_t *others;
 	roaring_uint32_iterator_t next;
 	int step;
-	bool up;      /* true: the needs rise; false: they fall */
-	bool counted; /* `differs` is up to date, and the sweep has begun */
+	bool up;     /* true: the needs rise; false: they fall */
+	bool sweeps; /* `differs` is up to date, and the sweep has begun */
 };
 
 struct cache {
@@ -95,17 +94,9 @@ struct cache {
 	struct change change;
 	cache_gone *gone;
 	void *gone_context;
-
-	/* bytes of loading and ready entries; exceeds the capacity only after a forced
-	 * reservation */
-	uint64_t live_bytes;
-	uint64_t dying_bytes;
-	uint64_t pinned_bytes;
+	struct cache_usage usage;
 	uint64_t evictable_bytes;
-	uint64_t peak_bytes;
-	uint64_t n_entries; /* including pinned entries that have no tensor */
-	uint64_t n_live, n_ready, n_dying, n_evictable;
-	uint64_t pins, need, evictions, evictions_needed;
+	uint64_t n_live, n_ready, n_evictable;
 };
 
 /* The functions of an eviction policy. NULL: the policy does not need the function. */
@@ -121,10 +112,9 @@ struct evict_ops {
 	void (*forget)(struct cache *cache, struct entry *entry);
 	/* The need of an evictable entry has changed by one. */
 	void (*need_changed)(struct cache *cache, struct entry *entry);
-	/* Begins a sweep, after many needs rose by one, or many fell by one. A sweep does not count
-	 * as a use of the entries. */
-	void (*sweep_begin)(struct cache *cache);
-	/* Updates the order of eviction for about n entries. Returns true if all are up to date. */
+	/* Updates the order of eviction for about n entries, after many needs rose by one, or many
+	 * fell by one. Does not count as a use of the entries. Returns true if all are up to
+	 * date. */
 	bool (*sweep)(struct cache *cache, uint32_t n);
 	/* Returns the entry to evict next. At least one entry is evictable. */
 	struct entry *(*victim)(struct cache *cache);

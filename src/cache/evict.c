@@ -33,7 +33,7 @@ static int refcnt_init(struct cache *cache)
 static uint64_t *needed_bytes(struct cache *cache, const struct entry *entry)
 {
 	uint32_t need = entry->filed < CACHE_NEEDS ? entry->filed : CACHE_NEEDS - 1;
-	return &cache->evict.needed_bytes[need];
+	return &cache->usage.needed_bytes[need];
 }
 
 static void refcnt_insert(struct cache *cache, struct entry *entry)
@@ -78,13 +78,6 @@ static void sweep_bucket(struct evict *evict, uint32_t need)
 	TAILQ_INSERT_TAIL(&evict->buckets[need], &evict->end, link);
 }
 
-static void refcnt_sweep_begin(struct cache *cache)
-{
-	struct evict *evict = &cache->evict;
-	if (evict->n_buckets > 0)
-		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
-}
-
 /* Returns false if the sweep has done all buckets. */
 static bool next_bucket(struct cache *cache)
 {
@@ -102,6 +95,9 @@ static bool refcnt_sweep(struct cache *cache, uint32_t n)
 	struct evict *evict = &cache->evict;
 	if (evict->n_buckets == 0)
 		return true;
+	if (!cache->change.sweeps)
+		sweep_bucket(evict, cache->change.up ? evict->n_buckets - 1 : 0);
+	cache->change.sweeps = true;
 	for (; n > 0; n--) {
 		struct entry_list *bucket = &evict->buckets[evict->sweep];
 		struct entry *entry = TAILQ_NEXT(&evict->begin, link);
@@ -170,10 +166,15 @@ static void refcnt_validate(const struct cache *cache)
 		}
 	}
 	ensure(n == cache->n_evictable);
-	ensure(memcmp(bytes, evict->needed_bytes, sizeof(bytes)) == 0);
+	ensure(memcmp(bytes, cache->usage.needed_bytes, sizeof(bytes)) == 0);
 }
 
-/* --- lru -------------------------------------------------------------------------- */
+/* --- lru and fifo ---------------------------------------------------------------------
+ *
+ * fifo: pinned entries keep their place in the list. The search for an entry to evict
+ * skips pinned entries. The search takes little time, because few entries are pinned,
+ * and most of the pinned entries are near the end of the list.
+ */
 
 static void list_append(struct cache *cache, struct entry *entry)
 {
@@ -185,30 +186,7 @@ static void list_remove(struct cache *cache, struct entry *entry)
 	TAILQ_REMOVE(&cache->evict.list, entry, link);
 }
 
-static struct entry *lru_victim(struct cache *cache)
-{
-	return TAILQ_FIRST(&cache->evict.list);
-}
-
-static void lru_validate(const struct cache *cache)
-{
-	const struct entry *entry;
-	uint64_t n = 0;
-	TAILQ_FOREACH (entry, &cache->evict.list, link) {
-		ensure(entry_evictable(entry));
-		ensure(++n <= cache->n_evictable);
-	}
-	ensure(n == cache->n_evictable);
-}
-
-/* --- fifo -----------------------------------------------------------------------------
- *
- * Pinned entries keep their place in the list. The search for an entry to evict skips
- * pinned entries. The search takes little time, because few entries are pinned, and most
- * of the pinned entries are near the end of the list.
- */
-
-static struct entry *fifo_victim(struct cache *cache)
+static struct entry *list_victim(struct cache *cache)
 {
 	struct entry *entry = TAILQ_FIRST(&cache->evict.list);
 	while (entry->pins > 0)
@@ -216,15 +194,16 @@ static struct entry *fifo_victim(struct cache *cache)
 	return entry;
 }
 
-static void fifo_validate(const struct cache *cache)
+static void list_validate(const struct cache *cache)
 {
+	bool fifo = cache->ops->publish;
 	const struct entry *entry;
-	uint64_t n = 0;
+	uint64_t n = 0, all = fifo ? cache->n_ready : cache->n_evictable;
 	TAILQ_FOREACH (entry, &cache->evict.list, link) {
-		ensure(entry->state == CACHE_READY);
-		ensure(++n <= cache->n_ready);
+		ensure(fifo ? entry->state == CACHE_READY : entry_evictable(entry));
+		ensure(++n <= all);
 	}
-	ensure(n == cache->n_ready);
+	ensure(n == all);
 }
 
 /* --- random ----------------------------------------------------------------------- */
@@ -286,18 +265,17 @@ const struct evict_ops *evict_ops_of(enum eviction_policy policy)
 			.allow = refcnt_insert,
 			.forbid = refcnt_forbid,
 			.need_changed = refcnt_need_changed,
-			.sweep_begin = refcnt_sweep_begin,
 			.sweep = refcnt_sweep,
 			.victim = refcnt_victim,
 			.validate = refcnt_validate},
 		[EVICTION_LRU] = {.allow = list_append,
 			.forbid = list_remove,
-			.victim = lru_victim,
-			.validate = lru_validate},
+			.victim = list_victim,
+			.validate = list_validate},
 		[EVICTION_FIFO] = {.publish = list_append,
 			.forget = list_remove,
-			.victim = fifo_victim,
-			.validate = fifo_validate},
+			.victim = list_victim,
+			.validate = list_validate},
 		[EVICTION_RANDOM] = {.reserve = random_reserve,
 			.allow = random_allow,
 			.forbid = random_forbid,

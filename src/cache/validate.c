@@ -7,7 +7,7 @@
 /* The sums of struct cache, computed from all entries. */
 struct sums {
 	uint64_t live_bytes, pinned_bytes, evictable_bytes, pins, need;
-	uint64_t n_entries, n_live, n_ready, n_evictable;
+	uint64_t awaited, n_live, n_ready, n_evictable;
 };
 
 static void validate_entry(const struct entry *entry)
@@ -34,7 +34,7 @@ static void validate_entry(const struct entry *entry)
 
 static void add_entry(struct sums *sums, const struct entry *entry)
 {
-	sums->n_entries++;
+	sums->awaited += entry->state == CACHE_ABSENT;
 	sums->pins += entry->pins;
 	sums->live_bytes += entry->bytes;
 	sums->n_live += entry->state != CACHE_ABSENT;
@@ -50,7 +50,7 @@ static void add_entry(struct sums *sums, const struct entry *entry)
 static void add_space(struct sums *sums, const struct cache_space *space)
 {
 	const struct entry *entry;
-	uint64_t need = 0, n = sums->n_entries;
+	uint64_t need = 0, n = 0;
 	for (uint32_t id = 0; id < space->n_ids; id++) {
 		need += space_need(space, id);
 		n += space->by_id[id] != NULL;
@@ -62,8 +62,9 @@ static void add_space(struct sums *sums, const struct cache_space *space)
 		ensure(space->by_id[entry->id] == entry);
 		validate_entry(entry);
 		add_entry(sums, entry);
+		n--;
 	}
-	ensure(n == sums->n_entries);
+	ensure(n == 0);
 }
 
 static void validate_dying(const struct cache *cache)
@@ -75,10 +76,10 @@ static void validate_dying(const struct cache *cache)
 		ensure(entry->pins == 0);
 		ensure(entry->tensor && entry->tensor->bytes == entry->bytes);
 		bytes += entry->bytes;
-		ensure(++n <= cache->n_dying);
+		ensure(++n <= cache->usage.tensors);
 	}
-	ensure(n == cache->n_dying);
-	ensure(bytes == cache->dying_bytes);
+	ensure(n == cache->usage.tensors - cache->n_ready);
+	ensure(bytes == cache->usage.bytes - cache->usage.live_bytes);
 }
 
 void cache_validate(const struct cache *cache)
@@ -89,16 +90,16 @@ void cache_validate(const struct cache *cache)
 		ensure(space->cache == cache);
 		add_space(&sums, space);
 	}
-	ensure(sums.live_bytes == cache->live_bytes);
-	ensure(sums.pinned_bytes == cache->pinned_bytes);
+	ensure(sums.live_bytes == cache->usage.live_bytes);
+	ensure(sums.pinned_bytes == cache->usage.pinned_bytes);
 	ensure(sums.evictable_bytes == cache->evictable_bytes);
-	ensure(sums.pins == cache->pins);
-	ensure(sums.need == cache->need);
-	ensure(sums.n_entries == cache->n_entries);
+	ensure(sums.pins == cache->usage.pins);
+	ensure(sums.need == cache->usage.need);
+	ensure(sums.awaited == cache->usage.awaited);
 	ensure(sums.n_live == cache->n_live);
 	ensure(sums.n_ready == cache->n_ready);
 	ensure(sums.n_evictable == cache->n_evictable);
-	ensure(cache->peak_bytes >= cache->live_bytes);
+	ensure(cache->usage.peak_bytes >= cache->usage.live_bytes);
 	validate_dying(cache);
 	cache->ops->validate(cache);
 }

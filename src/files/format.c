@@ -241,7 +241,7 @@ static size_t make_head(enum sample_format format, struct pixel_type type,
 {
 	switch (format) {
 	case FORMAT_PPM:
-		return head_make(HEAD_PPM, shape, head);
+		return head_ppm(shape, head);
 	case FORMAT_NPY:
 	case FORMAT_RECORD:
 		return array_head(format, type, shape, label, head);

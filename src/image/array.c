@@ -36,14 +36,13 @@ void array_set_dtype(struct array_type *type, unsigned n)
 	type->item = numbers[n].item;
 }
 
-/* Prints the shape as a Python tuple without brackets. Returns the length. */
-static size_t print_shape(const struct array_type *type, char *text, size_t size)
+size_t shape_print(const uint32_t *shape, size_t axes, char ret[static SHAPE_TEXT])
 {
 	size_t n = 0;
-	text[0] = '\0';
-	for (uint32_t i = 0; i < type->axes && n < size; i++)
-		n += (size_t)snprintf(text + n, size - n, "%s%u%s", i ? ", " : "",
-			type->shape[i], type->axes == 1 ? "," : "");
+	ret[0] = '\0';
+	for (size_t i = 0; i < axes; i++)
+		n += (size_t)snprintf(ret + n, SHAPE_TEXT - n, "%s%u%s", i ? ", " : "",
+			shape[i], axes == 1 ? "," : "");
 	return n;
 }
 
@@ -63,7 +62,7 @@ static bool take_number(const char **text, uint64_t most, uint64_t *ret)
 
 bool array_parse_shape(struct array_type *type, const char *text)
 {
-	char printed[ARRAY_TEXT];
+	char printed[SHAPE_TEXT];
 	uint64_t number, all = 1;
 	type->axes = 0;
 	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
@@ -76,7 +75,7 @@ bool array_parse_shape(struct array_type *type, const char *text)
 			return false;
 		type->shape[type->axes++] = (uint32_t)number;
 	}
-	ensure(print_shape(type, printed, sizeof(printed)) <= ARRAY_MOST_SHAPE);
+	ensure(shape_print(type->shape, type->axes, printed) <= ARRAY_MOST_SHAPE);
 	return type->axes > 0;
 }
 
@@ -90,9 +89,9 @@ uint64_t array_bytes(const struct array_type *type)
 
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT])
 {
-	char shape[ARRAY_MOST_SHAPE + 1];
-	print_shape(type, shape, sizeof(shape));
-	snprintf(ret, ARRAY_TEXT, "%s (%s)", type->npy, shape);
+	char shape[SHAPE_TEXT];
+	shape_print(type->shape, type->axes, shape);
+	snprintf(ret, ARRAY_TEXT, "%s (%.*s)", type->npy, ARRAY_MOST_SHAPE, shape);
 }
 
 struct tensor_shape array_pixels(const struct array_type *type)
@@ -244,8 +243,8 @@ static bool is_same(const struct array_type *type, const struct found *found)
 static int compare(const struct dictionary *dictionary, const struct found *found)
 {
 	const struct array_type *type = dictionary->type;
-	char shape[ARRAY_MOST_AXES * 12 + 1], expected[ARRAY_TEXT];
-	print_shape(&found->type, shape, sizeof(shape));
+	char shape[SHAPE_TEXT], expected[ARRAY_TEXT];
+	shape_print(found->type.shape, found->type.axes, shape);
 	array_print(type, expected);
 	if (!is_same(type, found))
 		return refuse(dictionary, "an array of %s (%s), allowed: %s", found->npy,

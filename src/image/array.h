@@ -39,6 +39,10 @@ bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);
 
+#define SHAPE_TEXT 96
+/* Prints a shape of at most seven axes as a Python tuple without brackets. Returns the length. */
+size_t shape_print(const uint32_t *shape, size_t axes, char ret[static SHAPE_TEXT]);
+
 #define ARRAY_TEXT 64
 /* Prints the type and the shape, such as "<f4 (16, 224, 224)". */
 void array_print(const struct array_type *type, char ret[static ARRAY_TEXT]);

@@ -280,35 +280,25 @@ static bool append_some(struct runs *runs)
 	return true;
 }
 
-static int read_runs(struct bmp *bmp, uint8_t *pixels)
+/* Decodes the run lengths of an image into bmp->scratch. */
+static int read_runs(struct bmp *bmp)
 {
-	struct runs runs = {.bmp = bmp, .at = bmp->offset};
-	runs.all = (uint64_t)bmp->width * bmp->height;
+	struct runs runs = {
+		.bmp = bmp, .at = bmp->offset, .all = (uint64_t)bmp->width * bmp->height};
+	if (bmp->bits > 8)
+		return refuse(bmp, "unsupported compression");
 	if (buffer_reserve(bmp->scratch, runs.all))
 		return image_fail(bmp->message, -ENOMEM, "no memory");
 	runs.out = bmp->scratch->data;
 	while (runs.n < runs.all && append_some(&runs))
 		;
-	const struct raw_image image = {
-		.kind = bmp->kind == RAW_GRAY ? RAW_GRAY : RAW_INDEX8,
-		.width = bmp->width,
-		.height = bmp->height,
-		.from_bottom = !bmp->from_top,
-		.palette = bmp->palette,
-		.mode = bmp->keep ? mode_of(bmp) : PIXELS_RGB};
-	if (runs.n < runs.all)
-		return refuse(bmp, "truncated");
-	return raw_unpack(&image, runs.out, runs.all, pixels) ? 0
-							      : refuse(bmp, "truncated");
+	return runs.n < runs.all ? refuse(bmp, "truncated") : 0;
 }
 
 static int read_image(void *state, uint8_t *pixels)
 {
 	struct bmp *bmp = state;
-	if (bmp->compression == RLE8 || bmp->compression == RLE4)
-		return bmp->bits > 8 ? refuse(bmp, "unsupported compression")
-				     : read_runs(bmp, pixels);
-	const struct raw_image image = {.kind = bmp->kind,
+	struct raw_image image = {.kind = bmp->kind,
 		.width = bmp->width,
 		.height = bmp->height,
 		.stride = ((uint64_t)bmp->width * bmp->bits + 31) / 32 * 4,
@@ -316,9 +306,17 @@ static int read_image(void *state, uint8_t *pixels)
 		.palette = bmp->palette,
 		.mode = bmp->keep ? mode_of(bmp) : PIXELS_RGB};
 	uint64_t left = bmp->offset < bmp->size ? bmp->size - bmp->offset : 0;
-	return raw_unpack(&image, bmp->data + bmp->size - left, left, pixels)
-		       ? 0
-		       : refuse(bmp, "truncated");
+	const uint8_t *data = bmp->data + bmp->size - left;
+	if (bmp->compression == RLE8 || bmp->compression == RLE4) {
+		int err = read_runs(bmp);
+		if (err)
+			return err;
+		image.kind = bmp->kind == RAW_GRAY ? RAW_GRAY : RAW_INDEX8;
+		image.stride = bmp->width;
+		left = image.stride * bmp->height;
+		data = bmp->scratch->data;
+	}
+	return raw_unpack(&image, data, left, pixels) ? 0 : refuse(bmp, "truncated");
 }
 
 const struct codec codec_bmp = {

@@ -143,7 +143,8 @@ struct transform {
 	struct tensor_shape shape; /* size of the tensor */
 	const uint8_t *fill;	   /* colour around the image */
 	enum pixel_mode mode;
-	struct image_part part; /* part of the image that is decoded */
+	struct image_part needed; /* part of the image on which the tensor depends */
+	struct image_part part;	  /* part of the image that is decoded */
 };
 
 static bool same_shape(struct tensor_shape a, struct tensor_shape b)
@@ -167,8 +168,8 @@ static struct transform plan(const struct decoding *decoding,
 		.shape = shape,
 		.fill = preparation->fill,
 		.mode = decoding->mode,
-		.part = {.rows = resample_source(
-				 preparation->filter, image.height, size.height, rows),
+		.needed = {.rows = resample_source(
+				   preparation->filter, image.height, size.height, rows),
 			.columns = resample_source(
 				preparation->filter, image.width, size.width, columns)},
 	};
@@ -182,6 +183,7 @@ static struct image_part whole(struct tensor_shape image)
 
 static int begin(const struct decoding *decoding, struct transform *transform)
 {
+	transform->part = transform->needed;
 	if (decoding->codec->begin)
 		return decoding->codec->begin(decoding->state, &transform->part);
 	transform->part = whole(transform->window.image);
@@ -281,11 +283,8 @@ static int resize_and_crop(struct image_decoder *decoder,
 {
 	const struct resample_window *window = &transform->window;
 	const struct image_part *part = &transform->part;
+	const struct image_part *needed = &transform->needed;
 	struct crop_axis rows = window->rows, columns = window->columns;
-	struct crop_axis from_rows = resample_source(
-		window->filter, window->image.height, window->size.height, rows);
-	struct crop_axis from_columns = resample_source(
-		window->filter, window->image.width, window->size.width, columns);
 	size_t pixel = tensor_pixel_bytes(transform->shape);
 	size_t in_stride = part->columns.length * pixel;
 	size_t stride = transform->shape.width * pixel;
@@ -296,35 +295,10 @@ static int resize_and_crop(struct image_decoder *decoder,
 		columns.length < transform->shape.width)
 		fill(tensor, transform->fill);
 	return resampler_run(decoder->resampler, window,
-		pixels + (from_rows.first - part->rows.first) * in_stride +
-			(from_columns.first - part->columns.first) * pixel,
+		pixels + (needed->rows.first - part->rows.first) * in_stride +
+			(needed->columns.first - part->columns.first) * pixel,
 		in_stride, tensor->data + rows.pad * stride + columns.pad * pixel,
 		stride);
-}
-
-static int make_tensor(const struct decoding *decoding, struct image_output *output)
-{
-	struct image_decoder *decoder = decoding->decoder;
-	const struct preparation *preparation = output->preparation;
-	struct tensor_shape image = decoding->image->shape, decoded = image;
-	if (preparation->approximate && decoding->codec->scale)
-		decoded = decoding->codec->scale(
-			decoding->state, preparation_resized(preparation, image));
-	struct transform transform = plan(decoding, preparation, image, decoded);
-	int err = begin(decoding, &transform);
-	if (!err)
-		err = new_tensor(decoding, transform.shape, output);
-	if (err)
-		return err;
-	if (nothing_to_do(&transform))
-		return decoding->codec->read(decoding->state, output->tensor->data);
-	err = read_part(decoding, &transform.part);
-	if (err)
-		return err;
-	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	err = resize_and_crop(decoder, &transform, output->tensor);
-	decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
-	return err ? fail_memory(decoding->message) : 0;
 }
 
 /* Turns the image in decoder->pixels by its EXIF orientation, then makes the tensor. */
@@ -379,39 +353,49 @@ static struct crop_axis cover(struct crop_axis a, struct crop_axis b)
 	return (struct crop_axis){.first = first, .length = end - first};
 }
 
-static int resize_one(const struct decoding *decoding, const struct image_part *part,
-	struct image_output *output)
+static int resize_one(const struct decoding *decoding, struct tensor_shape decoded,
+	const struct image_part *part, struct image_output *output)
 {
-	struct tensor_shape image = decoding->image->shape;
-	struct transform transform = plan(decoding, output->preparation, image, image);
+	struct transform transform =
+		plan(decoding, output->preparation, decoding->image->shape, decoded);
 	transform.part = *part;
 	int err = new_tensor(decoding, transform.shape, output);
 	return err ? err : resize_and_crop(decoding->decoder, &transform, output->tensor);
 }
 
-/* Makes several tensors from one decode of the smallest part that all of them need. */
+/* Makes the tensors from one decode of the smallest part that all of them need. */
 static int make_tensors(
 	const struct decoding *decoding, struct image_output *outputs, size_t n)
 {
-	struct tensor_shape image = decoding->image->shape;
-	struct transform all = plan(decoding, outputs[0].preparation, image, image);
-	for (size_t i = 0; i < n; i++) {
+	const struct preparation *first = outputs[0].preparation;
+	struct tensor_shape image = decoding->image->shape, decoded = image;
+	if (first->approximate && decoding->codec->scale)
+		decoded = decoding->codec->scale(
+			decoding->state, preparation_resized(first, image));
+	struct transform all = plan(decoding, first, image, decoded);
+	for (size_t i = 0; n > 1 && i < n; i++) {
 		const struct preparation *preparation = outputs[i].preparation;
 		struct transform one = plan(decoding, preparation, image, image);
 		ensure(!preparation->approximate && !preparation->exif &&
 			!preparation->fills_truncated &&
 			preparation->channels != CHANNELS_KEEP);
-		all.part.rows = cover(all.part.rows, one.part.rows);
-		all.part.columns = cover(all.part.columns, one.part.columns);
+		all.needed.rows = cover(all.needed.rows, one.needed.rows);
+		all.needed.columns = cover(all.needed.columns, one.needed.columns);
 	}
 	int err = begin(decoding, &all);
+	if (!err && n == 1 && nothing_to_do(&all)) {
+		err = new_tensor(decoding, all.shape, outputs);
+		return err ? err
+			   : decoding->codec->read(
+				     decoding->state, outputs[0].tensor->data);
+	}
 	if (!err)
 		err = read_part(decoding, &all.part);
 	if (err)
 		return err;
 	uint64_t begun = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	for (size_t i = 0; !err && i < n; i++)
-		err = resize_one(decoding, &all.part, &outputs[i]);
+		err = resize_one(decoding, decoded, &all.part, &outputs[i]);
 	decoding->decoder->usage.resample_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - begun;
 	return err ? fail_memory(decoding->message) : 0;
 }
@@ -448,15 +432,6 @@ static int keep_mode(struct decoding *decoding, const struct preparation *prepar
 	if (decoding->codec->keeps)
 		decoding->mode = mode;
 	return 0;
-}
-
-static int make(const struct decoding *decoding, struct image_output *outputs, size_t n)
-{
-	if (outputs[0].preparation->exif && decoding->image->orientation > 1)
-		return make_turned_tensor(decoding, &outputs[0]);
-	if (n > 1)
-		return make_tensors(decoding, outputs, n);
-	return make_tensor(decoding, &outputs[0]);
 }
 
 static int check_fault(char *message)
@@ -515,8 +490,10 @@ static int decode(struct image_decoder *decoder, const struct encoded_image *ima
 		err = check_shape(image, shape, message);
 	if (!err)
 		err = keep_mode(&decoding, outputs[0].preparation, shape.mode);
+	bool turns = outputs[0].preparation->exif && image->orientation > 1;
 	if (!err)
-		err = make(&decoding, outputs, n);
+		err = turns ? make_turned_tensor(&decoding, outputs)
+			    : make_tensors(&decoding, outputs, n);
 	decoder->usage.bytes = held_bytes(decoder);
 	codec_close(codecs[i], decoding.state);
 	buffer_trim(&decoder->scratch);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "base/ensure.h"
 #include "image/baseline/baseline.h"
 #include "image/image_internal.h"
 #include "image/jpeg_memory.h"
@@ -33,6 +32,8 @@
 #define CAN_SKIP 1
 #else
 #define CAN_SKIP 0
+#define jpeg_crop_scanline(info, first, length) ((void)0)
+#define jpeg_skip_scanlines(info, n) 0
 #endif
 
 /* Rows and columns that are decoded around a part, because upsampling uses neighbouring pixels. */
@@ -246,8 +247,6 @@ static struct tensor_shape scale_image(void *state, struct tensor_shape least)
 	return shape;
 }
 
-#if CAN_SKIP
-
 static struct crop_axis widen(struct crop_axis axis, uint32_t length)
 {
 	uint32_t first = axis.first > MARGIN ? axis.first - MARGIN : 0;
@@ -261,7 +260,8 @@ static struct crop_axis widen(struct crop_axis axis, uint32_t length)
  * smooth them across blocks. */
 static bool can_skip(struct jpeg *jpeg)
 {
-	return !jpeg->info.arith_code && !jpeg_has_multiple_scans(&jpeg->info);
+	return CAN_SKIP && !jpeg->info.arith_code &&
+	       !jpeg_has_multiple_scans(&jpeg->info);
 }
 
 static void narrow(struct jpeg *jpeg)
@@ -285,27 +285,6 @@ static void skip_rows(struct jpeg *jpeg, uint32_t n)
 	if (n > 0 && jpeg_skip_scanlines(&jpeg->info, n) != n)
 		give_up(jpeg, -EIO, "rows can not be skipped");
 }
-
-#else
-
-static bool can_skip(struct jpeg *jpeg)
-{
-	(void)jpeg;
-	return false;
-}
-
-static void narrow(struct jpeg *jpeg)
-{
-	(void)jpeg;
-}
-
-static void skip_rows(struct jpeg *jpeg, uint32_t n)
-{
-	(void)jpeg;
-	ensure(n == 0);
-}
-
-#endif
 
 static void begin_libjpeg(struct jpeg *jpeg)
 {

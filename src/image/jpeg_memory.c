@@ -40,27 +40,28 @@ static size_t multiply(j_common_ptr info, size_t a, size_t b)
 	return product;
 }
 
+static JSAMPARRAY take_rows(j_common_ptr info, int pool, size_t stride, JDIMENSION height)
+{
+	JSAMPARRAY rows = take(info, pool, multiply(info, height, sizeof(*rows)));
+	JSAMPROW data = take(info, pool, multiply(info, height, stride));
+	for (JDIMENSION y = 0; y < height; y++)
+		rows[y] = data + y * stride;
+	return rows;
+}
+
 static JSAMPARRAY take_samples(
 	j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height)
 {
 	size_t stride = ((size_t)width * sizeof(JSAMPLE) + ROW_ALIGNMENT - 1) /
 			ROW_ALIGNMENT * ROW_ALIGNMENT;
-	JSAMPARRAY rows = take(info, pool, multiply(info, height, sizeof(*rows)));
-	char *data = take(info, pool, multiply(info, height, stride));
-	for (JDIMENSION y = 0; y < height; y++)
-		rows[y] = (JSAMPROW)(data + y * stride);
-	return rows;
+	return take_rows(info, pool, stride, height);
 }
 
 static JBLOCKARRAY take_blocks(
 	j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height)
 {
 	size_t stride = multiply(info, width, sizeof(JBLOCK));
-	JBLOCKARRAY rows = take(info, pool, multiply(info, height, sizeof(*rows)));
-	char *data = take(info, pool, multiply(info, height, stride));
-	for (JDIMENSION y = 0; y < height; y++)
-		rows[y] = (JBLOCKROW)(data + y * stride);
-	return rows;
+	return (JBLOCKARRAY)(void *)take_rows(info, pool, stride, height);
 }
 
 static jvirt_sarray_ptr request_samples(j_common_ptr info, int pool, boolean clear,

@@ -97,21 +97,6 @@ uint16_t pixels_half(float number)
 	return (uint16_t)(sign | magnitude >> 13);
 }
 
-static void to_float16(
-	const uint8_t *in, size_t n, const struct pixels_scale *scale, uint16_t *out)
-{
-	float numbers[PIXELS_PERIOD];
-	while (n > 0) {
-		size_t part = n < PIXELS_PERIOD ? n : PIXELS_PERIOD;
-		to_float32(in, part, scale, numbers);
-		for (size_t i = 0; i < part; i++)
-			out[i] = pixels_half(numbers[i]);
-		in += part;
-		out += part;
-		n -= part;
-	}
-}
-
 void pixels_mirror(
 	struct tensor_shape shape, const uint8_t *in, size_t width, uint8_t *out)
 {
@@ -141,14 +126,18 @@ static float number_at(enum pixel_mode mode, const uint8_t *in, size_t i)
 	case 4:
 		memcpy(&real, in + 4 * i, sizeof(real));
 		return real;
-	default:
-		return mode == PIXELS_P ? (float)in[i] : (float)in[i] / 255.0f;
+	default: /* a palette index */
+		return (float)in[i];
 	}
 }
 
 void pixels_to_float32(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, float *out)
 {
+	if (pixel_modes[mode].bytes == 1 && mode != PIXELS_P) {
+		to_float32(in, n, scale, out);
+		return;
+	}
 	for (size_t i = 0, k = 0; i < n; i++, k = (k + 1) % PIXELS_PERIOD) {
 		float number = number_at(mode, in, i);
 		out[i] = scale->identity
@@ -170,6 +159,12 @@ void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
 		in += part * bytes;
 		n -= part;
 	}
+}
+
+static void to_float16(
+	const uint8_t *in, size_t n, const struct pixels_scale *scale, uint16_t *out)
+{
+	pixels_to_float16(PIXELS_RGB, in, n, scale, out);
 }
 
 const struct pixels pixels_plain = {mirror, split, to_float32, to_float16};

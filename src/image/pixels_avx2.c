@@ -33,7 +33,14 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 	pixels_plain.mirror(in + x * 3, width - x, out);
 }
 
-#define NO -1
+/* Byte i of gather()'s order[k] for channel c: the index in block k of this channel of pixel i, or
+ * -1 if another block has it. */
+#define PLACE(i, k, c)                                                                   \
+	(char)((3 * (i) + (c)) / BLOCK == (k) ? (3 * (i) + (c)) % BLOCK : -1)
+#define FOUR(i, k, c)                                                                    \
+	PLACE(i, k, c), PLACE(i + 1, k, c), PLACE(i + 2, k, c), PLACE(i + 3, k, c)
+#define ORDER(k, c)                                                                      \
+	_mm_setr_epi8(FOUR(0, k, c), FOUR(4, k, c), FOUR(8, k, c), FOUR(12, k, c))
 
 /* Gathers a channel of 16 RGB pixels, which are in three blocks. order[i]: a byte shuffle that
  * moves the bytes of this channel from block[i] to the indexes of their pixels. */
@@ -46,23 +53,9 @@ AVX2 static inline __m128i gather(const __m128i block[3], const __m128i order[3]
 
 AVX2 static void split(const uint8_t *in, size_t width, uint8_t *const out[3])
 {
-	const __m128i red[3] = {
-		_mm_setr_epi8(0, 3, 6, 9, 12, 15, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO),
-		_mm_setr_epi8(
-			NO, NO, NO, NO, NO, NO, 2, 5, 8, 11, 14, NO, NO, NO, NO, NO),
-		_mm_setr_epi8(
-			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 1, 4, 7, 10, 13)};
-	const __m128i green[3] = {_mm_setr_epi8(1, 4, 7, 10, 13, NO, NO, NO, NO, NO, NO,
-					  NO, NO, NO, NO, NO),
-		_mm_setr_epi8(NO, NO, NO, NO, NO, 0, 3, 6, 9, 12, 15, NO, NO, NO, NO, NO),
-		_mm_setr_epi8(
-			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 2, 5, 8, 11, 14)};
-	const __m128i blue[3] = {_mm_setr_epi8(2, 5, 8, 11, 14, NO, NO, NO, NO, NO, NO,
-					 NO, NO, NO, NO, NO),
-		_mm_setr_epi8(
-			NO, NO, NO, NO, NO, 1, 4, 7, 10, 13, NO, NO, NO, NO, NO, NO),
-		_mm_setr_epi8(
-			NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, 0, 3, 6, 9, 12, 15)};
+	const __m128i red[3] = {ORDER(0, 0), ORDER(1, 0), ORDER(2, 0)};
+	const __m128i green[3] = {ORDER(0, 1), ORDER(1, 1), ORDER(2, 1)};
+	const __m128i blue[3] = {ORDER(0, 2), ORDER(1, 2), ORDER(2, 2)};
 	size_t x = 0;
 	for (; x + BLOCK <= width; x += BLOCK) {
 		const __m128i *at = (const __m128i *)(const void *)(in + x * 3);

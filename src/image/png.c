@@ -332,9 +332,11 @@ static void keep_row(const struct png *png, const uint8_t *in, uint8_t *out)
 	}
 }
 
-static void convert_row(const struct png *png, const uint8_t *in, uint8_t *out)
+static void convert_row(
+	const struct png *png, const uint8_t *in, uint32_t y, uint8_t *pixels)
 {
 	const struct header *header = &png->header;
+	uint8_t *out = pixels + (size_t)y * header->width * png->pixel;
 	if (png->keep)
 		keep_row(png, in, out);
 	else if (header->color == RGB && header->depth == 8)
@@ -354,9 +356,7 @@ static void read_rows(struct png *png, uint8_t *pixels)
 {
 	for (uint32_t y = 0; y < png->header.height; y++) {
 		if (y > 0)
-			convert_row(png, png->rows.data,
-				pixels +
-					(size_t)(y - 1) * png->header.width * png->pixel);
+			convert_row(png, png->rows.data, y - 1, pixels);
 		png_read_row(png->reader, png->rows.data, NULL);
 	}
 }
@@ -383,8 +383,7 @@ static void convert_rest(const struct png *png, uint8_t *pixels)
 	uint32_t y = png->header.interlaced ? 0 : png->header.height - 1;
 	const uint8_t *row = png->rows.data;
 	for (; y < png->header.height; y++, row += png->row_bytes)
-		convert_row(
-			png, row, pixels + (size_t)y * png->header.width * png->pixel);
+		convert_row(png, row, y, pixels);
 }
 
 /* Tells, after libpng has failed, whether PIL accepts the file with missing rows. */
@@ -402,14 +401,13 @@ static bool ends_early(const struct png *png)
 static void convert_early_end(struct png *png, uint8_t *pixels)
 {
 	uint32_t y = png_get_current_row_number(png->reader);
-	size_t stride = (size_t)png->header.width * png->pixel;
 	if (png->header.interlaced) {
 		convert_rest(png, pixels);
 		return;
 	}
 	memset(png->rows.data, 0, png->row_bytes);
 	for (; y < png->header.height; y++)
-		convert_row(png, png->rows.data, pixels + y * stride);
+		convert_row(png, png->rows.data, y, pixels);
 }
 
 /* Decodes a regular file by libdeflate. Returns false if libpng must decode it. */
@@ -423,8 +421,7 @@ static bool read_whole(struct png *png, uint8_t *pixels)
 		!png_whole_read(png->whole, &image, png->first, png->end, &row))
 		return false;
 	for (uint32_t y = 0; y < header->height; y++)
-		convert_row(png, row + y * png_whole_stride(&image),
-			pixels + (size_t)y * header->width * png->pixel);
+		convert_row(png, row + y * png_whole_stride(&image), y, pixels);
 	return true;
 }
 

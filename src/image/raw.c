@@ -52,15 +52,13 @@ static void unpack_row(const struct raw_image *image, const uint8_t *in, uint8_t
 		[RAW_BGR] = {2, 1, 0},
 		[RAW_BGRX] = {2, 1, 0},
 		[RAW_XBGR] = {3, 2, 1}};
-	unsigned bits = bits_of[image->kind];
+	unsigned bits = bits_of[image->kind], ink = image->kind == RAW_BIT_INK;
 	size_t pixel = pixel_modes[image->mode].channels;
 	for (uint32_t x = 0; x < image->width; x++, out += pixel) {
 		switch (image->kind) {
 		case RAW_BIT:
-			memset(out, index_at(in, 1, x) ? 255 : 0, pixel);
-			break;
 		case RAW_BIT_INK:
-			memset(out, index_at(in, 1, x) ? 0 : 255, pixel);
+			memset(out, index_at(in, 1, x) == ink ? 0 : 255, pixel);
 			break;
 		case RAW_GRAY:
 			memset(out, in[x], pixel);

@@ -16,8 +16,6 @@
 
 struct resampler {
 	horizontal_pass *horizontal;
-	horizontal_pass *horizontal_gray;
-	horizontal_pass *horizontal_four;
 	vertical_pass *vertical;
 	struct kernel kernels[N_KERNELS];
 	uint64_t uses;
@@ -51,15 +49,6 @@ struct crop_axis resample_source(enum resample_filter filter, uint32_t image,
 		.first = first.first, .length = last.first + last.count - first.first};
 }
 
-static bool has_avx2(void)
-{
-#if defined(__x86_64__)
-	return __builtin_cpu_supports("avx2");
-#else
-	return false;
-#endif
-}
-
 int resampler_new(bool plain, struct resampler **ret)
 {
 	struct resampler *resampler = calloc(1, sizeof(*resampler));
@@ -67,16 +56,14 @@ int resampler_new(bool plain, struct resampler **ret)
 	if (!resampler)
 		return -ENOMEM;
 	resampler->horizontal = resample_horizontal_plain;
-	resampler->horizontal_gray = resample_horizontal_gray_plain;
-	resampler->horizontal_four = resample_horizontal_four_plain;
 	resampler->vertical = resample_vertical_plain;
-	if (plain || !has_avx2())
-		return 0;
 #if defined(__x86_64__)
-	resampler->horizontal = resample_horizontal_avx2;
-	resampler->horizontal_gray = resample_horizontal_gray_avx2;
-	resampler->horizontal_four = resample_horizontal_four_avx2;
-	resampler->vertical = resample_vertical_avx2;
+	if (!plain && __builtin_cpu_supports("avx2")) {
+		resampler->horizontal = resample_horizontal_avx2;
+		resampler->vertical = resample_vertical_avx2;
+	}
+#else
+	(void)plain;
 #endif
 	return 0;
 }
@@ -159,29 +146,14 @@ static int plan(struct resampler *resampler, const struct resample_window *windo
 		.columns = resample_source(
 			window->filter, image.width, size.width, window->columns),
 	};
-	if (size.width != image.width) {
+	if (size.width != image.width)
 		ret->horizontal = get_kernel(resampler, window, image.width, size.width);
-		if (!ret->horizontal)
-			return -ENOMEM;
-	}
-	if (size.height != image.height) {
+	if (size.height != image.height)
 		ret->vertical = get_kernel(resampler, window, image.height, size.height);
-		if (!ret->vertical)
-			return -ENOMEM;
-	}
+	if ((size.width != image.width && !ret->horizontal) ||
+		(size.height != image.height && !ret->vertical))
+		return -ENOMEM;
 	return 0;
-}
-
-static void pass_horizontally(struct resampler *resampler,
-	const struct resample_window *window, const struct passes *passes,
-	const struct rows *rows, uint8_t *out, size_t stride)
-{
-	horizontal_pass *const of_channels[] = {NULL, resampler->horizontal_gray,
-		resample_horizontal_two_plain, resampler->horizontal,
-		resampler->horizontal_four};
-	horizontal_pass *pass = of_channels[tensor_channels(window->size)];
-	pass(passes->horizontal, window->columns, passes->columns.first, rows, out,
-		stride);
 }
 
 /* Replaces *rows by the result of the horizontal pass. */
@@ -189,13 +161,14 @@ static int pass_to_middle(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	struct rows *rows)
 {
-	size_t bytes = (size_t)window->columns.length * tensor_channels(window->size);
+	size_t bytes = (size_t)window->columns.length * rows->channels;
 	size_t stride = (bytes + ROW_ALIGNMENT - 1) / ROW_ALIGNMENT * ROW_ALIGNMENT;
 	if (buffer_reserve(&resampler->middle, rows->length * stride))
 		return -ENOMEM;
 	uint8_t *middle = resampler->middle.data;
-	pass_horizontally(resampler, window, passes, rows, middle, stride);
-	*rows = (struct rows){middle, stride, bytes, rows->length};
+	resampler->horizontal(passes->horizontal, window->columns, passes->columns.first,
+		rows, middle, stride);
+	*rows = (struct rows){middle, stride, bytes, rows->length, rows->channels};
 	return 0;
 }
 
@@ -249,19 +222,45 @@ static int pass_bytes(struct resampler *resampler, const struct resample_window 
 		resampler->vertical(passes->vertical, window->rows, passes->rows.first,
 			rows, out, stride);
 	else
-		pass_horizontally(resampler, window, passes, rows, out, stride);
+		resampler->horizontal(passes->horizontal, window->columns,
+			passes->columns.first, rows, out, stride);
 	return 0;
+}
+
+/* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels have 2 or 4
+ * channels of 8 bits; the last channel is alpha. */
+static void alpha_multiply(
+	const uint8_t *in, size_t pixels, size_t channels, uint8_t *out)
+{
+	for (size_t i = 0; i < pixels; i++, in += channels, out += channels) {
+		uint8_t alpha = in[channels - 1];
+		for (size_t c = 0; c + 1 < channels; c++)
+			out[c] = times_of_255(in[c], alpha);
+		out[channels - 1] = alpha;
+	}
+}
+
+/* Divides colours by alpha, like Pillow's convert("RGBA") and convert("LA"). */
+static void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels)
+{
+	for (size_t i = 0; i < pixels; i++, pixel += channels) {
+		unsigned alpha = pixel[channels - 1];
+		for (size_t c = 0; c + 1 < channels && alpha != 0 && alpha != 255; c++) {
+			unsigned value = 255 * pixel[c] / alpha;
+			pixel[c] = (uint8_t)(value > 255 ? 255 : value);
+		}
+	}
 }
 
 static int pass_with_alpha(struct resampler *resampler,
 	const struct resample_window *window, const struct passes *passes,
 	const struct rows *rows, uint8_t *out, size_t stride)
 {
-	size_t channels = tensor_channels(window->size);
+	size_t channels = rows->channels;
 	if (buffer_reserve(&resampler->colours, rows->length * rows->bytes))
 		return -ENOMEM;
-	struct rows colours = {
-		resampler->colours.data, rows->bytes, rows->bytes, rows->length};
+	struct rows colours = {resampler->colours.data, rows->bytes, rows->bytes,
+		rows->length, rows->channels};
 	for (uint32_t y = 0; y < rows->length; y++)
 		alpha_multiply(rows->data + y * rows->stride, rows->bytes / channels,
 			channels, resampler->colours.data + y * rows->bytes);
@@ -289,7 +288,7 @@ int resampler_run(struct resampler *resampler, const struct resample_window *win
 	int err = plan(resampler, window, &passes);
 	struct rows rows = {pixels, in_stride,
 		(size_t)passes.columns.length * tensor_pixel_bytes(window->size),
-		passes.rows.length};
+		passes.rows.length, tensor_channels(window->size)};
 	if (err)
 		goto out;
 	if (!passes.vertical && !passes.horizontal)

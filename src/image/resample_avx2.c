@@ -16,6 +16,7 @@
 #define avx2 __attribute__((target("avx2")))
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
+#define CHANNELS 3    /* of RGB */
 #define LOAD_BYTES 16 /* bytes of a load; only the first TAPS_GROUP pixels are used */
 #define STEP 4	      /* output pixels that are computed at once */
 
@@ -141,30 +142,14 @@ avx2 static void compute_two_rows(const struct kernel *kernel, struct crop_axis 
 			kernel, columns, (uint32_t)(kernel->width / TAPS_GROUP), rows);
 }
 
-/* Returns the number of rows whose loads stay within the memory of the image. Loads also read the
- * pixels for the zero weights of a group, and up to LOAD_BYTES bytes after these. */
+/* Returns the number of rows whose loads stay within the memory of the image; plain C computes the
+ * others. Loads also read the pixels for the zero weights of a group, and up to LOAD_BYTES bytes
+ * after these. */
 static uint32_t roomy_rows(const struct kernel *kernel, const struct rows *in)
 {
 	size_t end = (in->length - 1) * in->stride;
-	size_t behind = kernel->width * CHANNELS + LOAD_BYTES;
+	size_t behind = kernel->width * in->channels + LOAD_BYTES;
 	return end < behind ? 0 : (uint32_t)((end - behind) / in->stride) + 1;
-}
-
-void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
-{
-	uint32_t roomy = roomy_rows(kernel, in);
-	uint32_t y = 0;
-	for (; y + 2 <= roomy; y += 2) {
-		const uint8_t *row = in->data + y * in->stride;
-		uint8_t *to = out + y * stride;
-		const struct two_rows rows = {
-			{row, row + in->stride}, {to, to + stride}, source};
-		compute_two_rows(kernel, columns, &rows);
-	}
-	for (; y < in->length; y++)
-		resample_row_plain(kernel, columns, source, in->data + y * in->stride,
-			out + y * stride);
 }
 
 /* Computes one gray pixel. `order` repeats each pair of input pixels, because a struct weight_pair
@@ -200,13 +185,25 @@ avx2 static void gray_row(const struct kernel *kernel, struct crop_axis columns,
 	}
 }
 
-void resample_horizontal_gray_avx2(const struct kernel *kernel, struct crop_axis columns,
+void resample_horizontal_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {
-	uint32_t roomy = roomy_rows(kernel, in);
-	for (uint32_t y = 0; y < in->length; y++)
-		(y < roomy ? gray_row : resample_row_gray_plain)(kernel, columns, source,
-			in->data + y * in->stride, out + y * stride);
+	uint32_t roomy = in->channels == 2 ? 0 : roomy_rows(kernel, in), y = 0;
+	for (; in->channels == CHANNELS && y + 2 <= roomy; y += 2) {
+		const uint8_t *row = in->data + y * in->stride;
+		uint8_t *to = out + y * stride;
+		const struct two_rows rows = {
+			{row, row + in->stride}, {to, to + stride}, source};
+		compute_two_rows(kernel, columns, &rows);
+	}
+	for (; in->channels != CHANNELS && y < roomy; y++)
+		(in->channels == 1 ? gray_row : resample_row_four_avx2)(kernel, columns,
+			source, in->data + y * in->stride, out + y * stride);
+	struct rows rest = *in;
+	rest.data += y * in->stride;
+	rest.length -= y;
+	resample_horizontal_plain(
+		kernel, columns, source, &rest, out + y * stride, stride);
 }
 
 /* Computes sixteen bytes of an output row. */

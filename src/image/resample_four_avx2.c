@@ -50,7 +50,7 @@ avx2 static void output_pixel(
 	memcpy(out, &pixel, sizeof(pixel));
 }
 
-avx2 static void output_row(const struct kernel *kernel, struct crop_axis columns,
+avx2 void resample_row_four_avx2(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const uint8_t *in, uint8_t *out)
 {
 	uint32_t groups = (uint32_t)(kernel->width / TAPS_GROUP);
@@ -60,24 +60,6 @@ avx2 static void output_row(const struct kernel *kernel, struct crop_axis column
 			in + (size_t)(kernel->taps[index].first - source) * 4,
 			out + (size_t)x * 4);
 	}
-}
-
-/* Computes the last rows in plain C if vector code, which also loads pixels for the zero weights
- * that fill up a group, would read beyond the memory of the image. */
-void resample_horizontal_four_avx2(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
-{
-	size_t end = (in->length - 1) * in->stride, behind = kernel->width * 4;
-	size_t roomy = end < behind ? 0 : (end - behind) / in->stride + 1;
-	for (uint32_t y = 0; y < roomy; y++)
-		output_row(kernel, columns, source, in->data + y * in->stride,
-			out + y * stride);
-	if (roomy == in->length)
-		return;
-	const struct rows rest = {in->data + roomy * in->stride, in->stride, in->bytes,
-		in->length - (uint32_t)roomy};
-	resample_horizontal_four_plain(
-		kernel, columns, source, &rest, out + roomy * stride, stride);
 }
 
 #endif

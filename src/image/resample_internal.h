@@ -9,7 +9,6 @@
  * double, and rounds them to 22 fractional bits. Each pass sums up in 32 bits, and rounds to 8
  * bits. The order of an integer sum does not matter, so all implementations give the same bits. */
 
-#define CHANNELS 3
 #define PRECISION_BITS 22
 #define HALF (1 << (PRECISION_BITS - 1))
 /* Weights of 0 fill up the weights of a pixel to a multiple of TAPS_GROUP. */
@@ -61,6 +60,7 @@ struct rows {
 	size_t stride;
 	size_t bytes;
 	uint32_t length;
+	uint32_t channels; /* 1 to 4 */
 };
 
 /* Makes these columns of the output. source: the image column with which the rows of `in` begin. */
@@ -83,28 +83,13 @@ struct passes {
 void resample_wide(const struct resample_window *window, const struct passes *passes,
 	const struct rows *in, double *middle, uint8_t *out, size_t stride);
 
-/* Multiplies colours by alpha like Pillow's convert("RGBa") and convert("La"). Pixels have 2 or 4
- * channels of 8 bits; the last channel is alpha. */
-void alpha_multiply(const uint8_t *in, size_t pixels, size_t channels, uint8_t *out);
-/* Divides colours by alpha, like Pillow's convert("RGBA") and convert("LA"). */
-void alpha_divide(uint8_t *pixel, size_t pixels, size_t channels);
-
 horizontal_pass resample_horizontal_plain;
-horizontal_pass resample_horizontal_two_plain; /* makes rows of two channels */
-horizontal_pass resample_horizontal_four_plain;
-horizontal_pass resample_horizontal_gray_plain;
 vertical_pass resample_vertical_plain;
 
 #if defined(__x86_64__)
 horizontal_pass resample_horizontal_avx2;
-horizontal_pass resample_horizontal_gray_avx2;
-horizontal_pass resample_horizontal_four_avx2;
 vertical_pass resample_vertical_avx2;
+/* Computes a row of four channels. */
+void resample_row_four_avx2(const struct kernel *kernel, struct crop_axis columns,
+	uint32_t source, const uint8_t *in, uint8_t *out);
 #endif
-
-/* Compute one row in portable code. The AVX2 passes, too, call these functions, for rows in which
- * vector loads would exceed the image's memory. */
-void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const uint8_t *in, uint8_t *out);
-void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const uint8_t *in, uint8_t *out);

@@ -13,59 +13,9 @@ static uint8_t clip8(int32_t sum)
 	return value < 0 ? 0 : value > 255 ? 255 : (uint8_t)value;
 }
 
-void resample_row_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const uint8_t *in, uint8_t *out)
-{
-	const struct taps *taps = kernel->taps + columns.first;
-	const int32_t *weights = kernel->weights + columns.first * kernel->width;
-	for (uint32_t x = 0; x < columns.length; x++, out += CHANNELS) {
-		const uint8_t *pixel = in + (size_t)(taps[x].first - source) * CHANNELS;
-		int32_t red = HALF, green = HALF, blue = HALF;
-		for (uint32_t i = 0; i < taps[x].count; i++, pixel += CHANNELS) {
-			red += pixel[0] * weights[i];
-			green += pixel[1] * weights[i];
-			blue += pixel[2] * weights[i];
-		}
-		out[0] = clip8(red);
-		out[1] = clip8(green);
-		out[2] = clip8(blue);
-		weights += kernel->width;
-	}
-}
-
-void resample_horizontal_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
-{
-	for (uint32_t y = 0; y < in->length; y++)
-		resample_row_plain(kernel, columns, source, in->data + y * in->stride,
-			out + y * stride);
-}
-
-void resample_row_gray_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const uint8_t *in, uint8_t *out)
-{
-	const struct taps *taps = kernel->taps + columns.first;
-	const int32_t *weights = kernel->weights + columns.first * kernel->width;
-	for (uint32_t x = 0; x < columns.length; x++, weights += kernel->width) {
-		const uint8_t *pixel = in + (taps[x].first - source);
-		int32_t sum = HALF;
-		for (uint32_t i = 0; i < taps[x].count; i++)
-			sum += pixel[i] * weights[i];
-		out[x] = clip8(sum);
-	}
-}
-
-void resample_horizontal_gray_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
-{
-	for (uint32_t y = 0; y < in->length; y++)
-		resample_row_gray_plain(kernel, columns, source,
-			in->data + y * in->stride, out + y * stride);
-}
-
-/* Computes a row of pixels. channels: the constant 2 or 4, so that the compiler makes a special
- * loop for each number of channels. */
-static inline __attribute__((always_inline)) void pass_channels(uint32_t channels,
+/* Computes a row of pixels. channels: a constant, so that the compiler makes a special loop for
+ * each number of channels. */
+static inline __attribute__((always_inline)) void make_row(uint32_t channels,
 	const struct kernel *kernel, struct crop_axis columns, uint32_t source,
 	const uint8_t *in, uint8_t *out)
 {
@@ -73,29 +23,38 @@ static inline __attribute__((always_inline)) void pass_channels(uint32_t channel
 	const int32_t *weights = kernel->weights + columns.first * kernel->width;
 	for (uint32_t x = 0; x < columns.length; x++, weights += kernel->width) {
 		const uint8_t *pixel = in + (size_t)(taps[x].first - source) * channels;
-		int32_t sums[4] = {HALF, HALF, HALF, HALF};
-		for (uint32_t i = 0; i < taps[x].count; i++, pixel += channels)
-			for (uint32_t c = 0; c < channels; c++)
-				sums[c] += pixel[c] * weights[i];
-		for (uint32_t c = 0; c < channels; c++)
-			*out++ = clip8(sums[c]);
+		/* no array: the compiler would not keep it in registers */
+		int32_t a = HALF, b = HALF, c = HALF, d = HALF;
+		for (uint32_t i = 0; i < taps[x].count; i++, pixel += channels) {
+			a += pixel[0] * weights[i];
+			b += channels > 1 ? pixel[1] * weights[i] : 0;
+			c += channels > 2 ? pixel[2] * weights[i] : 0;
+			d += channels > 3 ? pixel[3] * weights[i] : 0;
+		}
+		*out++ = clip8(a);
+		if (channels > 1)
+			*out++ = clip8(b);
+		if (channels > 2)
+			*out++ = clip8(c);
+		if (channels > 3)
+			*out++ = clip8(d);
 	}
 }
 
-void resample_horizontal_two_plain(const struct kernel *kernel, struct crop_axis columns,
+void resample_horizontal_plain(const struct kernel *kernel, struct crop_axis columns,
 	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
 {
-	for (uint32_t y = 0; y < in->length; y++)
-		pass_channels(2, kernel, columns, source, in->data + y * in->stride,
-			out + y * stride);
-}
-
-void resample_horizontal_four_plain(const struct kernel *kernel, struct crop_axis columns,
-	uint32_t source, const struct rows *in, uint8_t *out, size_t stride)
-{
-	for (uint32_t y = 0; y < in->length; y++)
-		pass_channels(4, kernel, columns, source, in->data + y * in->stride,
-			out + y * stride);
+	for (uint32_t y = 0; y < in->length; y++, out += stride) {
+		const uint8_t *row = in->data + y * in->stride;
+		if (in->channels == 1)
+			make_row(1, kernel, columns, source, row, out);
+		else if (in->channels == 2)
+			make_row(2, kernel, columns, source, row, out);
+		else if (in->channels == 3)
+			make_row(3, kernel, columns, source, row, out);
+		else
+			make_row(4, kernel, columns, source, row, out);
+	}
 }
 
 /* Computes LANES bytes of an output row in a loop that compilers vectorise. */

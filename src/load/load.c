@@ -130,53 +130,51 @@ static uint64_t second_bytes(const struct load_task *second)
 	return preparation_bytes(second->preparation, image, second->expected_bytes);
 }
 
+/* Decodes one file of a sample of several files, and copies its pixels to `to`, where the tensor
+ * has `bytes` bytes for them. Sets *ret to their shape. */
+static int decode_one(struct load_context *context, const struct load_task *file,
+	const struct load_read *read, uint8_t *to, uint64_t bytes,
+	struct tensor_shape *ret, char message[static IMAGE_MESSAGE])
+{
+	struct preparation preparation = *file->preparation;
+	struct image_output output = {.preparation = &preparation};
+	struct encoded_image image = image_of(read, file);
+	preparation.frames = 0;
+	int err = image_decode(context->decoder, &image, &output, 1, message);
+	if (!err) {
+		ensure(output.tensor->bytes == bytes);
+		memcpy(to, output.tensor->data, bytes);
+		*ret = output.tensor->shape;
+	}
+	tensor_free(output.tensor);
+	return err;
+}
+
 /* Decodes a sample's second file, such as a mask. Its pixels follow those of the first file. */
 static int decode_second(
 	struct load_context *context, struct load_task *task, struct tensor *tensor)
 {
 	const struct load_task *second = task->second;
-	struct encoded_image image = image_of(task->read->second, second);
-	struct image_output output = {.preparation = second->preparation};
+	uint64_t at = tensor_second_at(tensor_shape_bytes(tensor->shape));
 	char message[IMAGE_MESSAGE];
-	int err = image_decode(context->decoder, &image, &output, 1, message);
-	if (err) {
+	int err = decode_one(context, second, task->read->second, tensor->data + at,
+		tensor->bytes - at, &tensor->second, message);
+	if (err)
 		load_name_second(second->name, message, task->message);
-	} else {
-		tensor->second = output.tensor->shape;
-		tensor->second_at = tensor_second_at(tensor_shape_bytes(tensor->shape));
-		ensure(tensor->bytes == tensor->second_at + output.tensor->bytes);
-		memcpy(tensor->data + tensor->second_at, output.tensor->data,
-			output.tensor->bytes);
-	}
-	tensor_free(output.tensor);
+	else
+		tensor->second_at = at;
 	return err;
 }
 
-/* Decodes frame i of a video (a directory of files) into the i-th image of the tensor. */
-static int decode_frame(struct load_context *context, const struct load_task *frame,
-	const struct load_read *read, uint32_t i, struct tensor *tensor,
-	char message[static IMAGE_MESSAGE])
-{
-	struct preparation preparation = *frame->preparation;
-	struct image_output output = {.preparation = &preparation};
-	struct encoded_image image = image_of(read, frame);
-	preparation.frames = 0;
-	int err = image_decode(context->decoder, &image, &output, 1, message);
-	if (!err) {
-		ensure(output.tensor->bytes * tensor->shape.frames == tensor->bytes);
-		memcpy(tensor->data + i * output.tensor->bytes, output.tensor->data,
-			output.tensor->bytes);
-	}
-	tensor_free(output.tensor);
-	return err;
-}
-
+/* Decodes the frames of a video (a directory of files), one after another. */
 static int decode_frames(struct load_context *context, struct load_task *task)
 {
 	const struct preparation *preparation = task->preparation;
 	struct tensor_shape shape = preparation_output(preparation,
 		preparation_image(preparation, task->expected_image, task->orientation));
 	struct tensor *tensor = tensor_new(shape, tensor_shape_bytes(shape));
+	struct tensor_shape one;
+	uint64_t bytes = tensor_shape_bytes(shape) / shape.frames;
 	const struct load_read *read = task->read;
 	const struct load_task *frame = task;
 	char message[IMAGE_MESSAGE];
@@ -185,7 +183,8 @@ static int decode_frames(struct load_context *context, struct load_task *task)
 		return fail_memory(task);
 	for (uint32_t i = 0; !err && i < shape.frames; i++) {
 		ensure(frame);
-		err = decode_frame(context, frame, read, i, tensor, message);
+		err = decode_one(context, frame, read, tensor->data + i * bytes, bytes,
+			&one, message);
 		if (err && i > 0)
 			load_name_second(frame->name, message, task->message);
 		else if (err)

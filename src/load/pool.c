@@ -130,31 +130,24 @@ bool pool_do_waiting(struct load_pool *pool)
 	return true;
 }
 
-static void run_waiting(struct load_pool *pool, struct load_work *work)
-{
-	lock_take(&pool->lock);
-	TAILQ_INSERT_TAIL(&pool->waiting, work, link);
-	work->queued = true;
-	lock_release(&pool->lock);
-	load_pool_kick(pool, LOAD_READ);
-}
-
 void load_pool_run(struct load_pool *pool, struct load_work *work)
 {
 	struct crew *crew = &pool->crews[LOAD_DECODE];
-	if (work->waits) {
-		run_waiting(pool, work);
-		return;
-	}
-	if (is_decoder) {
+	bool waits = work->waits;
+	if (is_decoder && !waits) {
 		work->run(work);
 		return;
 	}
-	LOCK_SCOPE(&pool->lock);
-	TAILQ_INSERT_TAIL(&pool->works, work, link);
+	lock_take(&pool->lock);
+	TAILQ_INSERT_TAIL(waits ? &pool->waiting : &pool->works, work, link);
 	work->queued = true;
-	crew->kicks++;
-	pthread_cond_signal(&crew->kicked);
+	if (!waits) {
+		crew->kicks++;
+		pthread_cond_signal(&crew->kicked);
+	}
+	lock_release(&pool->lock);
+	if (waits)
+		load_pool_kick(pool, LOAD_READ);
 }
 
 bool load_pool_take_back(struct load_pool *pool, struct load_work *work)

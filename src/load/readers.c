@@ -99,38 +99,33 @@ static void *reader_main(void *argument)
 	return NULL;
 }
 
-/* -ECANCELED: the pool is ending. */
-static int start(struct load_pool *pool)
-{
-	struct reader *reader = calloc(1, sizeof(*reader));
-	if (!reader)
-		return -ENOMEM;
-	reader->pool = pool;
-	LOCK_SCOPE(&pool->lock);
-	int err = pool->crews[LOAD_READ].stop
-			  ? -ECANCELED
-			  : signals_thread(&reader->thread, reader_main, reader);
-	if (err)
-		free(reader);
-	else
-		LIST_INSERT_HEAD(&pool->readers, reader, link);
-	return err;
-}
-
 /* Starts a reader that is already counted in pool->n_readers. If this fails, subtracts 1 from
- * pool->n_readers. */
+ * pool->n_readers. -ECANCELED: the pool is ending. */
 int reader_start(struct load_pool *pool)
 {
-	int err = start(pool);
+	struct reader *reader = calloc(1, sizeof(*reader));
+	int err = reader ? 0 : -ENOMEM;
+	lock_take(&pool->lock);
+	if (!err) {
+		reader->pool = pool;
+		err = pool->crews[LOAD_READ].stop
+			      ? -ECANCELED
+			      : signals_thread(&reader->thread, reader_main, reader);
+	}
+	if (!err) {
+		LIST_INSERT_HEAD(&pool->readers, reader, link);
+	} else {
+		pool->n_readers--;
+		pthread_cond_signal(&pool->ended);
+	}
+	lock_release(&pool->lock);
 	if (!err)
 		return 0;
+	free(reader);
 	if (err != -ECANCELED)
 		log_warn("can't start another thread that reads files: %s; the other "
 			 "threads continue",
 			strerror(-err));
-	LOCK_SCOPE(&pool->lock);
-	pool->n_readers--;
-	pthread_cond_signal(&pool->ended);
 	return err;
 }
 
@@ -160,22 +155,16 @@ static struct load_task *take_away(struct load_pool *pool)
 	return NULL;
 }
 
-static unsigned leave_behind(struct load_pool *pool)
-{
-	struct load_task *task;
-	unsigned n = 0;
-	for (; (task = take_away(pool)); n++) {
-		interrupt(task);
-		pool->callbacks.read(pool->callbacks.context, task);
-	}
-	return n;
-}
-
 bool readers_end(struct load_pool *pool)
 {
 	struct reader *reader;
+	struct load_task *task;
+	unsigned left_behind = 0;
 	wait_for_readers(pool);
-	unsigned left_behind = leave_behind(pool);
+	for (; (task = take_away(pool)); left_behind++) {
+		interrupt(task);
+		pool->callbacks.read(pool->callbacks.context, task);
+	}
 	while ((reader = LIST_FIRST(&pool->readers))) {
 		LIST_REMOVE(reader, link);
 		if (reader->left_behind) {

@@ -5,9 +5,8 @@
 #include "base/cleanup.h"
 
 #include <errno.h>
-#include <stddef.h>
+#include <libgen.h>
 #include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -31,13 +30,6 @@ static const uint32_t remote[] = {
 	0x19830326, /* BeeGFS */
 };
 
-static char *directory_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	return slash ? strndup(path, slash == path ? 1 : (size_t)(slash - path))
-		     : strdup(".");
-}
-
 /* Tells whether the directory is on another machine, or can't be examined. */
 static bool is_remote(const char *directory)
 {
@@ -52,7 +44,8 @@ static bool is_remote(const char *directory)
 
 bool load_error_passes(int error, const char *path)
 {
-	auto_free char *directory = directory_of(path);
+	auto_free char *copy = strdup(path);
+	const char *directory = copy ? dirname(copy) : NULL;
 	switch (error) {
 	case EMFILE:
 	case ENFILE:

@@ -300,15 +300,12 @@ static int receive_answer(
 		     : receive_refusal(exchange, bytes);
 }
 
-static void begin(struct exchange *exchange, struct process *process, uint64_t timeout_ns,
-	char *message)
+static struct exchange begin(struct process *process, uint64_t timeout_ns, char *message)
 {
-	exchange->process = process;
-	exchange->timeout_ns = timeout_ns;
-	exchange->deadline_ns = clock_now_ns() + timeout_ns;
-	exchange->n_unsent = 0;
-	exchange->have = exchange->used = 0;
-	exchange->message = message;
+	return (struct exchange){.process = process,
+		.timeout_ns = timeout_ns,
+		.deadline_ns = clock_now_ns() + timeout_ns,
+		.message = message};
 }
 
 bool process_is_good(struct process *process)
@@ -320,9 +317,8 @@ bool process_is_good(struct process *process)
 int process_await_ready(
 	struct process *process, uint64_t timeout_ns, char message[static IMAGE_MESSAGE])
 {
-	struct exchange exchange;
+	struct exchange exchange = begin(process, timeout_ns, message);
 	const char *line;
-	begin(&exchange, process, timeout_ns, message);
 	int err = receive_line(&exchange, &line);
 	if (err)
 		return err;
@@ -335,12 +331,11 @@ int process_ask(struct process *process, const struct program_sample *sample,
 	const struct array_type *type, uint64_t timeout_ns, uint8_t *tensor,
 	char message[static IMAGE_MESSAGE])
 {
-	struct exchange exchange;
+	struct exchange exchange = begin(process, timeout_ns, message);
 	char line[LINE_BYTES];
 	size_t name = strlen(sample->name);
 	int n = snprintf(line, sizeof(line), "sample %" PRIu64 " %zu %zu\n",
 		++process->asked, name, sample->size);
-	begin(&exchange, process, timeout_ns, message);
 	exchange.unsent[0] = (struct iovec){line, (size_t)n};
 	exchange.unsent[1] = (struct iovec){(void *)(uintptr_t)sample->name, name};
 	exchange.unsent[2] =

@@ -88,22 +88,16 @@ int programs_new(const struct daemon_config *config, bool stops, struct programs
 	return err;
 }
 
-static void kill_all_locked(struct programs *programs)
+void programs_stop(struct programs *programs)
 {
-	lock_assert_held(&programs->lock);
+	LOCK_SCOPE(&programs->lock);
+	programs->stopping = true;
 	for (size_t i = 0; i < programs->n; i++) {
 		const struct program *program = &programs->programs[i];
 		for (unsigned k = 0; k < program->config->processes; k++)
 			if (program->slots[k].runs)
 				process_kill(&program->slots[k].process);
 	}
-}
-
-void programs_stop(struct programs *programs)
-{
-	LOCK_SCOPE(&programs->lock);
-	programs->stopping = true;
-	kill_all_locked(programs);
 	pthread_cond_broadcast(&programs->changed);
 }
 
@@ -265,12 +259,6 @@ static int begin_process(struct programs *programs, struct program *program,
 	return err;
 }
 
-static void count_failure(struct programs *programs, struct program *program, bool failed)
-{
-	LOCK_SCOPE(&programs->lock);
-	program->failures = failed ? program->failures + 1 : 0;
-}
-
 /* Makes the slot's process prepare the sample. If the slot has no running process, first starts
  * one. Returns -EBADMSG if the program refused the sample. */
 static int try_once(struct programs *programs, struct program *program, struct slot *slot,
@@ -288,7 +276,8 @@ static int try_once(struct programs *programs, struct program *program, struct s
 	bool failed = err != 0 && err != -EBADMSG;
 	if (failed)
 		end_process(programs, slot);
-	count_failure(programs, program, failed);
+	LOCK_SCOPE(&programs->lock);
+	program->failures = failed ? program->failures + 1 : 0;
 	return err;
 }
 

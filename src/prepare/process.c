@@ -132,13 +132,13 @@ static pid_t spawn(struct child *child, int *ret_pidfd, bool *ret_isolated)
 	return pid;
 }
 
-static void close_pipe(int ends[static 2])
+/* The two ends of a pipe, closed when the scope ends; -1: none, or given away. */
+#define auto_pipe __attribute__((cleanup(close_pipe)))
+
+static void close_pipe(int (*ends)[2])
 {
-	for (int i = 0; i < 2; i++) {
-		if (ends[i] >= 0)
-			close(ends[i]);
-		ends[i] = -1;
-	}
+	cleanup_close(&(*ends)[0]);
+	cleanup_close(&(*ends)[1]);
 }
 
 /* Makes a pipe. The daemon's end, ends[ours], becomes non-blocking. */
@@ -151,23 +151,25 @@ static int make_pipe(int ends[static 2], int ours)
 	return fcntl(ends[ours], F_SETFL, O_NONBLOCK) == 0 ? 0 : -errno;
 }
 
-static int start(const struct command *command, int in[2], int out[2], int err[2],
-	struct process *ret, bool *ret_isolated, char *message)
+int process_start(const struct command *command, struct process *ret, bool *ret_isolated,
+	char message[static COMMAND_MESSAGE])
 {
+	auto_pipe int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
 	struct child child = {.command = command};
 	int failed = make_pipe(in, 1), pidfd = -1;
+	*ret = (struct process){0};
 	if (!failed)
 		failed = make_pipe(out, 0);
 	if (!failed)
 		failed = make_pipe(err, 0);
-	if (failed)
-		return failed;
 	child.in = in[0];
 	child.out = out[1];
 	child.err = err[1];
-	pid_t pid = spawn(&child, &pidfd, ret_isolated);
-	if (pid < 0)
+	pid_t pid = failed ? failed : spawn(&child, &pidfd, ret_isolated);
+	if (pid < 0) {
+		snprintf(message, COMMAND_MESSAGE, "%s", strerror(-pid));
 		return pid;
+	}
 	*ret_isolated = *ret_isolated || child.filtered;
 	*ret = (struct process){
 		.pid = pid, .pidfd = pidfd, .in = in[1], .out = out[0], .err = err[0]};
@@ -177,21 +179,6 @@ static int start(const struct command *command, int in[2], int out[2], int err[2
 	snprintf(message, COMMAND_MESSAGE, "%s: %s", child.step, strerror(-child.error));
 	process_end(ret);
 	return child.error;
-}
-
-int process_start(const struct command *command, struct process *ret, bool *ret_isolated,
-	char message[static COMMAND_MESSAGE])
-{
-	int in[2] = {-1, -1}, out[2] = {-1, -1}, err[2] = {-1, -1};
-	*ret = (struct process){0};
-	message[0] = '\0';
-	int failed = start(command, in, out, err, ret, ret_isolated, message);
-	close_pipe(in);
-	close_pipe(out);
-	close_pipe(err);
-	if (failed && !message[0])
-		snprintf(message, COMMAND_MESSAGE, "%s", strerror(-failed));
-	return failed;
 }
 
 /* Kills the process and its group. If the process has its own PID namespace, all processes of this

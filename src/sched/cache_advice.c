@@ -133,7 +133,7 @@ static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange
 {
 	LOCK_SCOPE(&sched->lock);
 	uint64_t now_ns = clock_now_ns();
-	uint64_t evictions = cache_usage(sched->cache).evictions_needed;
+	uint64_t evictions = cache_usage(sched->cache)->evictions_needed;
 	*ret = evictions - sched->evictions_told;
 	if (*ret == 0 || (sched->told_ns != 0 && now_ns - sched->told_ns < TOLD_EACH_NS))
 		return false;

@@ -111,11 +111,11 @@ static void execute_all_locked(struct sched *sched, struct aftermath *aftermath)
 
 static struct ahead_cache cache_facts_locked(const struct sched *sched)
 {
-	struct cache_held held = cache_held(sched->cache);
+	const struct cache_usage *usage = cache_usage(sched->cache);
 	lock_assert_held(&sched->lock);
-	return (struct ahead_cache){.capacity = held.capacity,
-		.pinned_bytes = held.pinned_bytes,
-		.awaited = held.awaited};
+	return (struct ahead_cache){.capacity = usage->capacity,
+		.pinned_bytes = usage->pinned_bytes,
+		.awaited = usage->awaited};
 }
 
 /* Prefetches, for the processor, the cache entries of the samples that opens will bind next. */

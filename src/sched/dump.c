@@ -39,19 +39,19 @@ static void dump_job_locked(struct sched_job *job, FILE *out)
 static void stats_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
-	struct cache_usage usage = cache_usage(sched->cache);
+	const struct cache_usage *usage = cache_usage(sched->cache);
 	stats_set(STAT_HELD_BYTES, memory_held(&sched->supply));
 	stats_set(STAT_HELD_PEAK, sched->supply.held_peak);
 	stats_set(STAT_HELD_LIMIT, memory_most(&sched->supply));
-	stats_set(STAT_CACHE_BYTES, usage.bytes);
-	stats_set(STAT_CACHE_PEAK, usage.peak_bytes);
-	stats_set(STAT_CACHE_TENSORS, usage.tensors);
-	stats_set(STAT_CACHE_PINS, usage.pins);
-	stats_set(STAT_CACHE_NEED, usage.need);
+	stats_set(STAT_CACHE_BYTES, usage->bytes);
+	stats_set(STAT_CACHE_PEAK, usage->peak_bytes);
+	stats_set(STAT_CACHE_TENSORS, usage->tensors);
+	stats_set(STAT_CACHE_PINS, usage->pins);
+	stats_set(STAT_CACHE_NEED, usage->need);
 	stats_set(STAT_JOBS, sched->n_jobs);
 	stats_set(STAT_STREAMS, sched->draw.n_streams);
-	stats_set(STAT_EVICTIONS, usage.evictions);
-	stats_set(STAT_EVICTIONS_NEEDED, usage.evictions_needed);
+	stats_set(STAT_EVICTIONS, usage->evictions);
+	stats_set(STAT_EVICTIONS_NEEDED, usage->evictions_needed);
 }
 
 void sched_dump(struct sched *sched, FILE *out)
@@ -87,12 +87,12 @@ _Static_assert(SCHED_NEEDS == CACHE_NEEDS, "needs are told as the cache counts t
 void sched_cache(struct sched *sched, struct sched_cache *ret)
 {
 	LOCK_SCOPE(&sched->lock);
-	struct cache_usage usage = cache_usage(sched->cache);
-	*ret = (struct sched_cache){.capacity = usage.capacity,
-		.held = usage.live_bytes,
-		.pinned = usage.pinned_bytes,
+	const struct cache_usage *usage = cache_usage(sched->cache);
+	*ret = (struct sched_cache){.capacity = usage->capacity,
+		.held = usage->live_bytes,
+		.pinned = usage->pinned_bytes,
 		.by_need = sched->config->eviction == EVICTION_REFCNT};
-	memcpy(ret->needed, usage.needed_bytes, sizeof(ret->needed));
+	memcpy(ret->needed, usage->needed_bytes, sizeof(ret->needed));
 }
 
 double sched_seconds_left(const struct sched_job_status *status)

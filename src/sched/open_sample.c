@@ -58,12 +58,12 @@ static bool is_given_locked(
 {
 	const struct sched *sched = sched_of_source(space->source);
 	lock_assert_held(&sched->lock);
-	struct cache_usage usage = cache_usage(sched->cache);
+	const struct cache_usage *usage = cache_usage(sched->cache);
 	uint64_t bytes = memory_tensor_bytes(
 		&sched->supply, space->source->dataset, &space->preparation, sample);
 	return !draw_fetched_locked(space, sample, aftermath) || space->source->tier ||
 	       space_has(space, sample) || cache_need(space->cache, sample) > 0 ||
-	       usage.live_bytes + bytes <= usage.capacity;
+	       usage->live_bytes + bytes <= usage->capacity;
 }
 
 int sched_open_sample(struct sched *sched, const struct dataset *dataset,

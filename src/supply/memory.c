@@ -211,7 +211,7 @@ struct wanted_needs wanted_needs_of(const struct space *space, sample_id sample)
 
 uint64_t memory_held(const struct supply *supply)
 {
-	return cache_usage(supply->cache).bytes + supply->contents + supply->working +
+	return cache_usage(supply->cache)->bytes + supply->contents + supply->working +
 	       supply->reading;
 }
 
@@ -257,7 +257,7 @@ void memory_change_working(struct supply *supply, int64_t by)
 
 int supply_hold_content(struct supply *supply, uint64_t bytes)
 {
-	uint64_t held = cache_usage(supply->cache).live_bytes + supply->contents;
+	uint64_t held = cache_usage(supply->cache)->live_bytes + supply->contents;
 	uint64_t most = memory_most_open(supply);
 	if (held > most || bytes > most - held)
 		return -ENOMEM;

@@ -7,37 +7,12 @@
 
 #include <errno.h>
 
-/* Entries are in an array without gaps. A hash table with linear probing finds them. */
-
 #define FREE UINT32_MAX
 
-struct tier_policy {
-	uint64_t capacity, used;
-	struct tier_entry *entries;
-	size_t n, n_max;
-	size_t hand;
-	uint32_t *slots; /* hash table: each element is an index in `entries`, or FREE */
-	size_t mask;	 /* size of the hash table, a power of two, minus 1 */
-};
-
-int tier_policy_new(uint64_t capacity, struct tier_policy **ret)
+void tier_policy_free(struct tier_policy *policy)
 {
-	struct tier_policy *policy = calloc(1, sizeof(*policy));
-	*ret = policy;
-	if (!policy)
-		return -ENOMEM;
-	policy->capacity = capacity;
-	return 0;
-}
-
-void tier_policy_free(struct tier_policy **policy)
-{
-	if (*policy) {
-		free((*policy)->entries);
-		free((*policy)->slots);
-	}
-	free(*policy);
-	*policy = NULL;
+	free(policy->entries);
+	free(policy->slots);
 }
 
 static size_t home_of(const struct tier_policy *policy, uint32_t dataset, sample_id id)
@@ -141,25 +116,10 @@ bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id 
 	return true;
 }
 
-void tier_policy_take(struct tier_policy *policy, uint64_t room)
-{
-	policy->used += room;
-}
-
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room)
 {
 	uint64_t wanted = policy->used + room;
 	return wanted > policy->capacity ? wanted - policy->capacity : 0;
-}
-
-uint64_t tier_policy_used(const struct tier_policy *policy)
-{
-	return policy->used;
-}
-
-size_t tier_policy_entries(const struct tier_policy *policy)
-{
-	return policy->n;
 }
 
 size_t tier_policy_look(struct tier_policy *policy, struct tier_entry ret[TIER_LOOK])

@@ -46,10 +46,20 @@ struct tier_entry {
  * sample */
 #define TIER_LOOKS 32
 
-struct tier_policy;
+/* Entries are in an array without gaps. A hash table with linear probing finds them. All fields but
+ * `capacity` begin as zeros. The caller reads `used` and `n`; it may add to `used` the bytes of
+ * files that are not entries, such as directories. */
+struct tier_policy {
+	uint64_t capacity, used;
+	struct tier_entry *entries;
+	size_t n, n_max;
+	size_t hand;
+	uint32_t *
+		slots; /* hash table: each element is an index in `entries`, or UINT32_MAX */
+	size_t mask; /* size of the hash table, a power of two, minus 1 */
+};
 
-must_check int tier_policy_new(uint64_t capacity, struct tier_policy **ret);
-void tier_policy_free(struct tier_policy **policy);
+void tier_policy_free(struct tier_policy *policy);
 
 /* Returns the sample's entry, or NULL if the tier does not have the sample. The entry is valid
  * until the next call that adds or removes an entry. */
@@ -59,13 +69,9 @@ const struct tier_entry *tier_policy_find(
 must_check int tier_policy_add(
 	struct tier_policy *policy, const struct tier_entry *entry);
 bool tier_policy_remove(struct tier_policy *policy, uint32_t dataset, sample_id id);
-/* Counts `room` bytes as used by files that are not entries, such as directories. */
-void tier_policy_take(struct tier_policy *policy, uint64_t room);
 
 /* Returns the bytes that must be freed before an entry of `room` bytes can be added. */
 uint64_t tier_policy_lacks(const struct tier_policy *policy, uint64_t room);
-uint64_t tier_policy_used(const struct tier_policy *policy);
-size_t tier_policy_entries(const struct tier_policy *policy);
 
 /* Copies the next entries, from the hand on, and moves the hand behind them. Returns the number of
  * copied entries: TIER_LOOK or, if the tier has fewer entries, all. */

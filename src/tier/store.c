@@ -132,43 +132,35 @@ int store_read(
 	return err;
 }
 
-static int make_directory(const struct store *store, const char *path, unsigned *count)
-{
-	if (mkdirat(store->directory, path, 0700) != 0)
-		return errno == EEXIST ? 0 : -errno;
-	++*count;
-	return 0;
-}
-
+/* Makes the directories in a path that are missing. Adds their number to *count. */
 static int make_directories(
-	const struct store *store, const struct stored *sample, unsigned *count)
+	const struct store *store, struct store_path path, unsigned *count)
 {
-	struct store_path path;
-	char name[RECORD_NAME];
-	int err = make_directory(store, sample->dataset, count);
-	if (err)
-		return err;
-	record_directory(sample->id, name);
-	snprintf(path.text, sizeof(path.text), "%.*s/%s", NAME_MAX - 8, sample->dataset,
-		name);
-	return make_directory(store, path.text, count);
+	for (char *slash = path.text; (slash = strchr(slash, '/')); *slash++ = '/') {
+		*slash = '\0';
+		if (mkdirat(store->directory, path.text, 0700) == 0)
+			++*count;
+		else if (errno != EEXIST)
+			return -errno;
+	}
+	return 0;
 }
 
 /* Makes the file of a sample, and its directories if they are missing. Returns a descriptor or
  * -errno. Adds to *count the number of directories that were made. */
-static int make_file(const struct store *store, const struct stored *sample,
-	const struct store_path *path, unsigned *count)
+static int make_file(
+	const struct store *store, const struct store_path *path, unsigned *count)
 {
 	int err = fault_hit("tier.make");
 	if (err)
 		return err;
 	int fd = openat(store->directory, path->text, WRITE_FLAGS, 0600);
-	if (fd >= 0 || errno != ENOENT)
-		return fd < 0 ? -errno : fd;
-	err = make_directories(store, sample, count);
-	if (err)
-		return err;
-	fd = openat(store->directory, path->text, WRITE_FLAGS, 0600);
+	if (fd < 0 && errno == ENOENT) {
+		err = make_directories(store, *path, count);
+		if (err)
+			return err;
+		fd = openat(store->directory, path->text, WRITE_FLAGS, 0600);
+	}
 	return fd < 0 ? -errno : fd;
 }
 
@@ -203,7 +195,7 @@ int store_write(struct store *store, const struct stored *sample, const void *by
 {
 	struct store_path path = path_of(sample, ""), new = path_of(sample, RECORD_NEW);
 	*ret_directories = 0;
-	int fd = make_file(store, sample, &new, ret_directories);
+	int fd = make_file(store, &new, ret_directories);
 	if (fd < 0)
 		return fd;
 	int err = write_file(fd, sample, bytes, n);

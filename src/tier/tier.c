@@ -20,7 +20,7 @@ static struct tier *tier_new(const char *directory, uint64_t capacity)
 	struct tier *tier = calloc(1, sizeof(*tier));
 	if (!tier)
 		return NULL;
-	tier->capacity = capacity;
+	tier->policy.capacity = capacity;
 	atomic_init(&tier->references, 1);
 	lock_init(&tier->lock, LOCK_RANK_TIER, "tier");
 	condition_init(&tier->offered);
@@ -28,7 +28,7 @@ static struct tier *tier_new(const char *directory, uint64_t capacity)
 	TAILQ_INIT(&tier->queue);
 	LIST_INIT(&tier->datasets);
 	tier->directory = strdup(directory);
-	if (tier->directory && tier_policy_new(capacity, &tier->policy) == 0)
+	if (tier->directory)
 		return tier;
 	tier_unref(tier);
 	return NULL;
@@ -188,9 +188,9 @@ void tier_status(struct tier_dataset *dataset, struct tier_status *ret)
 {
 	struct tier *tier = dataset->tier;
 	LOCK_SCOPE(&tier->lock);
-	*ret = (struct tier_status){.capacity = tier->capacity,
-		.used = tier_policy_used(tier->policy),
-		.samples = tier_policy_entries(tier->policy),
+	*ret = (struct tier_status){.capacity = tier->policy.capacity,
+		.used = tier->policy.used,
+		.samples = tier->policy.n,
 		.queued = tier->queued,
 		.ready = tier->ready,
 		.writes = !tier->broken,
@@ -218,14 +218,14 @@ static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 	*ret_outdated = (struct stored){.dataset = NULL};
 	LOCK_SCOPE(&tier->lock);
 	const struct tier_entry *entry =
-		tier_policy_find(tier->policy, dataset->number, sample->id);
+		tier_policy_find(&tier->policy, dataset->number, sample->id);
 	if (!entry || atomic_load(&tier->stop))
 		return false;
 	if (entry->identity == sample->identity)
 		return true;
 	*ret_outdated = (struct stored){
 		.dataset = dataset->name, .id = sample->id, .identity = entry->identity};
-	tier_policy_remove(tier->policy, dataset->number, sample->id);
+	tier_policy_remove(&tier->policy, dataset->number, sample->id);
 	tier_tell_locked(tier);
 	return false;
 }
@@ -236,10 +236,10 @@ bool tier_forget(const struct tier_sample *sample)
 	LOCK_SCOPE(&tier->lock);
 	uint32_t number = sample->dataset->number;
 	const struct tier_entry *entry =
-		tier_policy_find(tier->policy, number, sample->id);
+		tier_policy_find(&tier->policy, number, sample->id);
 	if (!entry || entry->identity != sample->identity)
 		return false;
-	tier_policy_remove(tier->policy, number, sample->id);
+	tier_policy_remove(&tier->policy, number, sample->id);
 	tier_tell_locked(tier);
 	return true;
 }
@@ -283,9 +283,9 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	if (atomic_load(&tier->stop) || tier->broken || tier->queued + n > QUEUE_BYTES)
 		return false;
 	uint64_t room = store_room(tier->store, n) + TIER_SLACK;
-	if (room > tier->capacity)
+	if (room > tier->policy.capacity)
 		return false;
-	return !tier->ready || tier_policy_lacks(tier->policy, room) == 0 || worth > 1 ||
+	return !tier->ready || tier_policy_lacks(&tier->policy, room) == 0 || worth > 1 ||
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 

@@ -23,11 +23,6 @@ struct head {
 
 _Static_assert(sizeof(struct head) == RECORD_HEAD, "without gaps");
 
-void record_directory(sample_id id, char ret[RECORD_NAME])
-{
-	snprintf(ret, RECORD_NAME, "%06" PRIx32, id / RECORD_FANOUT);
-}
-
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME])
 {
 	snprintf(ret, RECORD_NAME, "%06" PRIx32 "/%08" PRIx32 "-%016" PRIx64,

@@ -32,7 +32,6 @@
 #define RECORD_NEW ".new"  /* ending of a file that is being written */
 
 void record_name(sample_id id, uint64_t identity, char ret[RECORD_NAME]);
-void record_directory(sample_id id, char ret[RECORD_NAME]);
 /* Parses the name of a file in `directory`. Returns false if no sample's file has such a name. */
 bool record_parse_name(const char *directory, const char *name, sample_id *ret_id,
 	uint64_t *ret_identity);

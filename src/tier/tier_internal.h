@@ -46,7 +46,6 @@ struct offer {
 
 struct tier {
 	char *directory;
-	uint64_t capacity;
 	tier_worths *worths;
 	void *context;
 	struct store *store;
@@ -56,7 +55,7 @@ struct tier {
 	struct lock lock;
 	pthread_cond_t offered; /* an offer came, or the tier stops */
 	pthread_cond_t settled; /* an offer was handled, or the thread is ready or ends */
-	struct tier_policy *policy;	    /* (lock) */
+	struct tier_policy policy;	    /* (lock) */
 	LIST_HEAD(, tier_dataset) datasets; /* (lock) */
 	uint32_t n_datasets;		    /* (lock) */
 	TAILQ_HEAD(, offer) queue;	    /* (lock) */

@@ -17,8 +17,8 @@
 
 void tier_tell_locked(struct tier *tier)
 {
-	uint64_t used = tier_policy_used(tier->policy);
-	uint64_t samples = tier_policy_entries(tier->policy);
+	uint64_t used = tier->policy.used;
+	uint64_t samples = tier->policy.n;
 	lock_assert_held(&tier->lock);
 	stats_change(STAT_TIER_BYTES, (int64_t)(used - tier->told_used));
 	stats_change(STAT_TIER_SAMPLES, (int64_t)(samples - tier->told_samples));
@@ -35,8 +35,8 @@ static bool add_locked(struct tier *tier, const struct tier_dataset *dataset,
 		.identity = sample->identity,
 		.room = room};
 	lock_assert_held(&tier->lock);
-	bool added = !tier_policy_find(tier->policy, entry.dataset, entry.id) &&
-		     tier_policy_add(tier->policy, &entry) == 0;
+	bool added = !tier_policy_find(&tier->policy, entry.dataset, entry.id) &&
+		     tier_policy_add(&tier->policy, &entry) == 0;
 	tier_tell_locked(tier);
 	return added;
 }
@@ -56,7 +56,7 @@ static void found(void *context, const struct stored *sample, uint64_t room)
 static void take_directories(struct tier *tier, uint64_t room)
 {
 	LOCK_SCOPE(&tier->lock);
-	tier_policy_take(tier->policy, room);
+	tier->policy.used += room;
 	tier_tell_locked(tier);
 }
 
@@ -89,7 +89,7 @@ static size_t look(struct tier *tier, struct tier_entry entries[TIER_LOOK],
 	struct tier_asked asked[TIER_LOOK])
 {
 	LOCK_SCOPE(&tier->lock);
-	size_t n = tier_policy_look(tier->policy, entries);
+	size_t n = tier_policy_look(&tier->policy, entries);
 	for (size_t i = 0; i < n; i++)
 		asked[i] = (struct tier_asked){.id = entries[i].id,
 			.owner = find_dataset_locked(tier, entries[i].dataset)->owner};
@@ -114,7 +114,7 @@ static void evict(struct tier *tier, const struct tier_entry *entry)
 static uint64_t lacks(struct tier *tier, uint64_t room)
 {
 	LOCK_SCOPE(&tier->lock);
-	return tier_policy_lacks(tier->policy, room);
+	return tier_policy_lacks(&tier->policy, room);
 }
 
 /* Looks at the next TIER_LOOK entries. Evicts those that are worth less than `worth`, beginning
@@ -168,7 +168,7 @@ static bool wants(struct tier *tier, const struct tier_sample *sample)
 {
 	LOCK_SCOPE(&tier->lock);
 	return !tier->broken &&
-	       !tier_policy_find(tier->policy, sample->dataset->number, sample->id);
+	       !tier_policy_find(&tier->policy, sample->dataset->number, sample->id);
 }
 
 static void break_down(struct tier *tier, int err)
@@ -237,10 +237,8 @@ static void become_ready(struct tier *tier)
 	shrink(tier);
 	LOCK_SCOPE(&tier->lock);
 	tier->ready = true;
-	log_info("tier %s: %zu samples, %s of %s", tier->directory,
-		tier_policy_entries(tier->policy),
-		size_text(tier_policy_used(tier->policy)).text,
-		size_text(tier->capacity).text);
+	log_info("tier %s: %zu samples, %s of %s", tier->directory, tier->policy.n,
+		size_text(tier->policy.used).text, size_text(tier->policy.capacity).text);
 	pthread_cond_broadcast(&tier->settled);
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/backing.h"
 #include "base/fault.h"
-#include "image/head.h"
 #include "image/tensor.h"
+#include "load/file_head.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -212,12 +212,15 @@ Test(backing, a_tensor_outlives_the_session)
 
 Test(head, is_as_the_format_wants_it)
 {
-	uint8_t head[HEAD_SIZE];
+	uint8_t head[FILE_HEAD_SIZE];
 	struct tensor_shape shape = {.height = 300, .width = 4};
-	cr_assert_eq(0, head_make(HEAD_EMPTY, shape, head));
-	cr_assert_eq(13, head_make(HEAD_PPM, shape, head));
+	cr_assert_eq(
+		0, file_head_make((struct file_head){.kind = HEAD_EMPTY}, shape, head));
+	cr_assert_eq(
+		13, file_head_make((struct file_head){.kind = HEAD_PPM}, shape, head));
 	cr_assert_arr_eq(head, "P6\n4 300\n255\n", 13);
-	cr_assert_eq(HEAD_SIZE, head_make(HEAD_NPY, shape, head));
+	cr_assert_eq(HEAD_SIZE,
+		file_head_make((struct file_head){.kind = HEAD_NPY}, shape, head));
 	cr_assert_arr_eq(head, "\x93NUMPY\x01\x00\x76\x00", 10);
 	cr_assert(strstr((char *)head + 10, "'|u1'"));
 	cr_assert(strstr((char *)head + 10, "(300, 4, 3)"));

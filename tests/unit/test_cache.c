@@ -60,7 +60,7 @@ static unsigned reap_all(void)
 	return n;
 }
 
-#define bytes_held() cache_usage(cache).bytes
+#define bytes_held() cache_usage(cache)->bytes
 
 Test(cache, reserve_makes_an_absent_entry_loading)
 {
@@ -83,7 +83,7 @@ Test(cache, publish_makes_a_loading_entry_ready_with_that_tensor)
 	cr_assert(cache_get(space, 7) == tensor);
 	cr_assert(eq(u32, cache_pins(space, 7), 1));
 	cr_assert(eq(u64, bytes_held(), 40));
-	cr_assert(eq(u64, cache_usage(cache).tensors, 1));
+	cr_assert(eq(u64, cache_usage(cache)->tensors, 1));
 	stop();
 }
 
@@ -110,7 +110,7 @@ Test(cache, eviction_makes_a_ready_entry_dying_and_reap_gives_it_back)
 	reserve(2, 60);
 	cr_assert(eq(int, cache_state(space, 1), CACHE_ABSENT));
 	cr_assert(eq(u64, bytes_held(), 160), "the dying tensor is still there");
-	cr_assert(eq(u64, cache_usage(cache).tensors, 1));
+	cr_assert(eq(u64, cache_usage(cache)->tensors, 1));
 	cache_validate(cache);
 
 	struct tensor *tensor = cache_reap(cache);
@@ -119,8 +119,8 @@ Test(cache, eviction_makes_a_ready_entry_dying_and_reap_gives_it_back)
 	tensor_free(tensor);
 	cr_assert(zero(ptr, cache_reap(cache)));
 	cr_assert(eq(u64, bytes_held(), 60));
-	cr_assert(eq(u64, cache_usage(cache).evictions, 1));
-	cr_assert(eq(u64, cache_usage(cache).peak_bytes, 100));
+	cr_assert(eq(u64, cache_usage(cache)->evictions, 1));
+	cr_assert(eq(u64, cache_usage(cache)->peak_bytes, 100));
 	stop();
 }
 
@@ -145,11 +145,11 @@ Test(cache, pins_are_counted_on_absent_entries)
 		cr_assert(zero(int, cache_pin(space, 5)));
 	cr_assert(eq(int, cache_state(space, 5), CACHE_ABSENT));
 	cr_assert(eq(u32, cache_pins(space, 5), 3));
-	cr_assert(eq(u64, cache_usage(cache).pins, 3));
-	cr_assert(eq(u64, cache_usage(cache).pinned_bytes, 0));
+	cr_assert(eq(u64, cache_usage(cache)->pins, 3));
+	cr_assert(eq(u64, cache_usage(cache)->pinned_bytes, 0));
 	cache_validate(cache);
 	cr_assert(zero(int, cache_reserve(space, 5, 10, false)));
-	cr_assert(eq(u64, cache_usage(cache).pinned_bytes, 10));
+	cr_assert(eq(u64, cache_usage(cache)->pinned_bytes, 10));
 	cache_abandon(space, 5);
 	for (int i = 0; i < 3; i++)
 		cache_unpin(space, 5);
@@ -184,7 +184,7 @@ Test(cache, a_pinned_entry_is_never_evicted)
 	cache_trim(cache);
 	cr_assert(eq(int, cache_state(space, 1), CACHE_READY));
 	cr_assert(eq(int, tensor->data[99], 1));
-	cr_assert(eq(u64, cache_usage(cache).pinned_bytes, 101));
+	cr_assert(eq(u64, cache_usage(cache)->pinned_bytes, 101));
 	stop();
 }
 
@@ -199,9 +199,9 @@ Test(cache, a_refused_reservation_evicts_nothing)
 	cr_assert(eq(int, cache_reserve(space, 4, UINT64_MAX, false), -ENOSPC));
 	cr_assert(eq(int, cache_state(space, 1), CACHE_READY));
 	cr_assert(eq(int, cache_state(space, 2), CACHE_READY));
-	cr_assert(eq(u64, cache_usage(cache).evictions, 0));
+	cr_assert(eq(u64, cache_usage(cache)->evictions, 0));
 	cr_assert(zero(int, cache_reserve(space, 4, 60, false)));
-	cr_assert(eq(u64, cache_usage(cache).evictions, 2));
+	cr_assert(eq(u64, cache_usage(cache)->evictions, 2));
 	stop();
 }
 
@@ -217,7 +217,7 @@ Test(cache, a_forced_reservation_exceeds_capacity_and_trim_gives_it_back)
 	publish(3, 50);
 	cr_assert(eq(u32, reap_all(), 1));
 	cr_assert(eq(u64, bytes_held(), 130));
-	cr_assert(eq(u64, cache_usage(cache).peak_bytes, 130));
+	cr_assert(eq(u64, cache_usage(cache)->peak_bytes, 130));
 
 	cache_trim(cache);
 	cr_assert(eq(u64, bytes_held(), 130), "everything is pinned");
@@ -242,9 +242,9 @@ Test(cache, forcing_out_lets_a_pinned_tensor_die_and_keeps_its_pins)
 	cache_validate(cache);
 	cr_assert(eq(int, cache_state(space, 1), CACHE_ABSENT));
 	cr_assert(eq(u32, cache_pins(space, 1), 2));
-	cr_assert(eq(u64, cache_usage(cache).live_bytes, 0));
+	cr_assert(eq(u64, cache_usage(cache)->live_bytes, 0));
 	cr_assert(eq(u64, bytes_held(), 80));
-	cr_assert(eq(u64, cache_usage(cache).pinned_bytes, 0));
+	cr_assert(eq(u64, cache_usage(cache)->pinned_bytes, 0));
 	cr_assert(zero(int, cache_reserve(space, 1, 80, false)), "it can come back");
 	cr_assert(eq(u32, reap_all(), 1));
 	stop();
@@ -270,7 +270,7 @@ Test(cache, room_for_one_tensor_is_enough)
 		cr_assert(eq(u32, reap_all(), id > 0));
 		cr_assert(eq(u64, bytes_held(), 10));
 	}
-	cr_assert(eq(u64, cache_usage(cache).peak_bytes, 10));
+	cr_assert(eq(u64, cache_usage(cache)->peak_bytes, 10));
 	stop();
 }
 
@@ -302,7 +302,7 @@ Test(cache, need_is_counted_per_sample_and_in_all)
 	cache_need_drop(space, 3);
 	cr_assert(eq(u32, cache_need(space, 3), 4));
 	cr_assert(eq(u32, cache_need(space, 4), 1));
-	cr_assert(eq(u64, cache_usage(cache).need, 5));
+	cr_assert(eq(u64, cache_usage(cache)->need, 5));
 	stop();
 }
 
@@ -324,7 +324,7 @@ Test(cache, spaces_share_the_capacity_and_the_tensors_of_a_freed_one_die)
 	cr_assert(eq(u64, bytes_held(), 100));
 	cr_assert(eq(u32, reap_all(), 1));
 	cr_assert(eq(u64, bytes_held(), 30));
-	cr_assert(eq(u64, cache_usage(cache).evictions, 0));
+	cr_assert(eq(u64, cache_usage(cache)->evictions, 0));
 	cr_assert(eq(int, cache_state(space, 1), CACHE_READY));
 	stop();
 }
@@ -360,7 +360,7 @@ Test(cache, without_memory_everything_stays_as_it_was)
 		for (sample_id id = 0; id < n; id++)
 			if (cache_pins(space, id))
 				cache_unpin(space, id);
-		cr_assert(eq(u64, cache_usage(cache).pins, 0));
+		cr_assert(eq(u64, cache_usage(cache)->pins, 0));
 		cache_space_free(&space);
 	}
 	stop();

@@ -363,13 +363,13 @@ Test(evict, bytes_by_need_are_those_of_entries_that_may_go)
 		load(id);
 		set_need(id, id);
 	}
-	struct cache_usage usage = cache_usage(cache);
+	const struct cache_usage *usage = cache_usage(cache);
 	for (uint32_t need = 0; need < CACHE_NEEDS; need++)
-		cr_assert_eq(usage.needed_bytes[need], need == CACHE_NEEDS - 1 ? 2 : 1);
+		cr_assert_eq(usage->needed_bytes[need], need == CACHE_NEEDS - 1 ? 2 : 1);
 	hold(2);
-	cr_assert_eq(cache_usage(cache).needed_bytes[2], 0);
+	cr_assert_eq(cache_usage(cache)->needed_bytes[2], 0);
 	cache_unpin(space, 2);
-	cr_assert_eq(cache_usage(cache).needed_bytes[2], 1);
+	cr_assert_eq(cache_usage(cache)->needed_bytes[2], 1);
 	cache_validate(cache);
 	cache_free(&cache);
 }
@@ -381,12 +381,12 @@ Test(evict, evictions_of_what_is_needed_are_counted)
 	load(1);
 	set_need(1, 1);
 	load(2);
-	cr_assert_eq(cache_usage(cache).evictions, 1);
-	cr_assert_eq(cache_usage(cache).evictions_needed, 0);
+	cr_assert_eq(cache_usage(cache)->evictions, 1);
+	cr_assert_eq(cache_usage(cache)->evictions_needed, 0);
 	set_need(2, 3);
 	load(3);
 	set_need(3, 4);
-	cr_assert_eq(cache_usage(cache).evictions, 2);
-	cr_assert_eq(cache_usage(cache).evictions_needed, 1);
+	cr_assert_eq(cache_usage(cache)->evictions, 2);
+	cr_assert_eq(cache_usage(cache)->evictions_needed, 1);
 	cache_free(&cache);
 }

@@ -230,12 +230,12 @@ static void compare(void)
 		need += twins[i].need;
 		ready += twins[i].state == CACHE_READY;
 	}
-	struct cache_usage usage = cache_usage(cache);
-	cr_assert(eq(u64, usage.pins, pins));
-	cr_assert(eq(u64, usage.need, need));
-	cr_assert(eq(u64, usage.tensors, ready + dying));
-	cr_assert(eq(u64, usage.bytes, twin_bytes(false) + dying_bytes));
-	cr_assert(eq(u64, usage.evictions, evictions));
+	const struct cache_usage *usage = cache_usage(cache);
+	cr_assert(eq(u64, usage->pins, pins));
+	cr_assert(eq(u64, usage->need, need));
+	cr_assert(eq(u64, usage->tensors, ready + dying));
+	cr_assert(eq(u64, usage->bytes, twin_bytes(false) + dying_bytes));
+	cr_assert(eq(u64, usage->evictions, evictions));
 }
 
 static void step(uint64_t capacity)

@@ -134,7 +134,7 @@ static void print_state(struct player *player)
 	static const char *const states[] = {
 		"open", "queued", "urgent", "delayed", "loading"};
 	const struct supply *supply = &player->world.supply;
-	fprintf(player->out, "  cache %lu:", cache_usage(supply->cache).live_bytes);
+	fprintf(player->out, "  cache %lu:", cache_usage(supply->cache)->live_bytes);
 	for (unsigned i = 0; i < SUPPLY_SPACES; i++)
 		for (sample_id id = 0; id < SUPPLY_IDS; id++) {
 			const struct cache_space *cache = player->world.spaces[i].cache;

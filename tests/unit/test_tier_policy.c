@@ -30,7 +30,7 @@ struct job {
 struct world {
 	enum policy policy;
 	struct rng rng;
-	struct tier_policy *tier;
+	struct tier_policy tier;
 	uint64_t capacity, used;
 	uint64_t last_used[2][SAMPLES], clock; /* for LRU; 0: not in the tier */
 	struct job jobs[MOST_JOBS];
@@ -60,7 +60,7 @@ static struct world *world_new(
 	world->n_jobs = n_jobs;
 	world->capacity = SAMPLES * percent / 100 * ROOM;
 	rng_seed(&world->rng, seed);
-	cr_assert_eq(0, tier_policy_new(world->capacity, &world->tier));
+	world->tier = (struct tier_policy){.capacity = world->capacity};
 	return world;
 }
 
@@ -90,26 +90,26 @@ static void make_some_room(struct world *world, uint32_t worth)
 {
 	struct tier_entry entries[TIER_LOOK];
 	uint32_t worths[TIER_LOOK];
-	size_t n = tier_policy_look(world->tier, entries);
+	size_t n = tier_policy_look(&world->tier, entries);
 	for (size_t i = 0; i < n; i++)
 		worths[i] = worth_of(world, entries[i].dataset, entries[i].id);
 	n = tier_policy_choose(
-		entries, worths, n, worth, tier_policy_lacks(world->tier, ROOM));
+		entries, worths, n, worth, tier_policy_lacks(&world->tier, ROOM));
 	for (size_t i = 0; i < n; i++)
 		cr_assert(tier_policy_remove(
-			world->tier, entries[i].dataset, entries[i].id));
+			&world->tier, entries[i].dataset, entries[i].id));
 }
 
 static void offer(struct world *world, uint32_t dataset, sample_id sample)
 {
 	uint32_t worth = worth_of(world, dataset, sample);
 	struct tier_entry entry = {.dataset = dataset, .id = sample, .room = ROOM};
-	for (unsigned i = 0; i < TIER_LOOKS && tier_policy_lacks(world->tier, ROOM) > 0;
+	for (unsigned i = 0; i < TIER_LOOKS && tier_policy_lacks(&world->tier, ROOM) > 0;
 		i++)
 		make_some_room(world, tier_policy_limit(i, worth));
-	if (tier_policy_lacks(world->tier, ROOM) == 0)
-		cr_assert_eq(0, tier_policy_add(world->tier, &entry));
-	cr_assert_leq(tier_policy_used(world->tier), world->capacity);
+	if (tier_policy_lacks(&world->tier, ROOM) == 0)
+		cr_assert_eq(0, tier_policy_add(&world->tier, &entry));
+	cr_assert_leq(world->tier.used, world->capacity);
 }
 
 static void offer_to_lru(struct world *world, uint32_t dataset, sample_id sample)
@@ -130,7 +130,7 @@ static bool is_there(const struct world *world, uint32_t dataset, sample_id samp
 {
 	return world->policy == LRU
 		       ? world->last_used[dataset][sample] > 0
-		       : tier_policy_find(world->tier, dataset, sample) != NULL;
+		       : tier_policy_find(&world->tier, dataset, sample) != NULL;
 }
 
 static void read_one(struct world *world, struct job *job)
@@ -165,7 +165,7 @@ static void read_epoch(struct world *world)
 		read_one(world, job);
 		left--;
 	}
-	tier_policy_validate(world->tier);
+	tier_policy_validate(&world->tier);
 }
 
 static unsigned most_fetched(const struct world *world)
@@ -243,7 +243,7 @@ Test(tier_policy, what_nobody_reads_any_more_makes_room)
 {
 	struct world *world = world_new(TIER, 1, 25, 1);
 	read_epoch(world);
-	cr_assert_eq(SAMPLES / 4, tier_policy_entries(world->tier));
+	cr_assert_eq(SAMPLES / 4, world->tier.n);
 	world->jobs[0].dataset = 1;
 	for (int epoch = 0; epoch < 3; epoch++)
 		read_epoch(world);
@@ -271,11 +271,10 @@ Test(tier_policy, a_job_that_comes_later_takes_no_room_of_the_others)
 Test(tier_policy, finds_what_was_added_and_not_removed)
 {
 	static bool there[4][500];
-	struct tier_policy *policy;
+	struct tier_policy policy = {.capacity = 1000};
 	struct rng rng;
 	uint64_t used = 0;
 	rng_seed(&rng, 3);
-	cr_assert_eq(0, tier_policy_new(1000, &policy));
 	for (int i = 0; i < 50000; i++) {
 		uint32_t dataset = (uint32_t)rng_below(&rng, 4);
 		sample_id id = (sample_id)rng_below(&rng, 500);
@@ -283,19 +282,19 @@ Test(tier_policy, finds_what_was_added_and_not_removed)
 			.id = id,
 			.identity = id + 7,
 			.room = 1 + id % 5};
-		const struct tier_entry *found = tier_policy_find(policy, dataset, id);
+		const struct tier_entry *found = tier_policy_find(&policy, dataset, id);
 		cr_assert_eq(found != NULL, there[dataset][id]);
 		cr_assert(!found || found->identity == id + 7);
 		if (found)
-			cr_assert(tier_policy_remove(policy, dataset, id));
+			cr_assert(tier_policy_remove(&policy, dataset, id));
 		else
-			cr_assert_eq(0, tier_policy_add(policy, &entry));
-		cr_assert(!found || !tier_policy_remove(policy, dataset, id));
+			cr_assert_eq(0, tier_policy_add(&policy, &entry));
+		cr_assert(!found || !tier_policy_remove(&policy, dataset, id));
 		there[dataset][id] = !found;
 		used += found ? -entry.room : entry.room;
-		cr_assert_eq(used, tier_policy_used(policy));
+		cr_assert_eq(used, policy.used);
 		if (i % 1000 == 0)
-			tier_policy_validate(policy);
+			tier_policy_validate(&policy);
 	}
 	tier_policy_free(&policy);
 }

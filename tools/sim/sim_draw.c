@@ -131,10 +131,10 @@ void sim_draw_end(struct sim_sched_job *job)
 
 static struct ahead_cache cache_facts(const struct sim_sched *sched)
 {
-	struct cache_held held = cache_held(sched->cache);
-	return (struct ahead_cache){.capacity = held.capacity,
-		.pinned_bytes = held.pinned_bytes,
-		.awaited = held.awaited};
+	const struct cache_usage *usage = cache_usage(sched->cache);
+	return (struct ahead_cache){.capacity = usage->capacity,
+		.pinned_bytes = usage->pinned_bytes,
+		.awaited = usage->awaited};
 }
 
 void sim_draw_asks(struct sim_sched_job *job, bool asks)
