@@ -89,12 +89,14 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 	for (uint32_t r = 0; r < feed->ranks; r++)
 		if (make_room(&feed->rank[r], append_count(append, r)))
 			return -ENOMEM;
+	const sample_id *ids = append->ids;
 	for (uint32_t r = 0; r < feed->ranks; r++) {
 		uint32_t n = append_count(append, r);
 		if (n)
-			memcpy(feed->rank[r].ids + feed->rank[r].n, append->ids[r],
-				n * sizeof(sample_id));
+			memcpy(feed->rank[r].ids + feed->rank[r].n, ids,
+				n * sizeof(*ids));
 		feed->rank[r].n += n;
+		ids += n;
 	}
 	job->next += append->count;
 	return 0;

@@ -141,9 +141,6 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* Returns an array of the samples: those of rank 0, then those of rank 1, and so on. The caller
- * frees the array. NULL: no memory. */
-sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);

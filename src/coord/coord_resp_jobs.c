@@ -55,17 +55,10 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	redisReply *reply;
 	size_t size = roaring_bitmap_portable_size_in_bytes(job->ids);
 	auto_free char *ids = malloc(size);
-	if (!ids)
+	auto_free sample_id *log = coord_log_parts(job);
+	if (!ids || !log)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(job->ids, ids);
-	struct coord_append log;
-	int err = coord_log_parts(job, &log);
-	if (err)
-		return err;
-	auto_free sample_id *joined = resp_join(&log);
-	coord_log_parts_free(&log);
-	if (!joined)
-		return -ENOMEM;
 	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 13);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
@@ -78,9 +71,9 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	resp_bytes(&words, ids, size);
 	resp_number(&words, job->epoch);
 	resp_number(&words, job->n_log);
-	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
+	resp_bytes(&words, log, job->n_log * sizeof(*log));
 	resp_number(&words, job->local_ranks ? job->local_ranks : 1);
-	err = resp_call(resp, &words, &reply);
+	int err = resp_call(resp, &words, &reply);
 	if (err)
 		return err;
 	if (!resp_is_array(reply, 0))

@@ -22,28 +22,12 @@ int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 	return resp_do(resp, &words);
 }
 
-sample_id *resp_join(const struct coord_append *append)
-{
-	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
-	size_t at = 0;
-	for (uint32_t r = 0; r < append->ranks && ids; r++) {
-		uint32_t n = append_count(append, r);
-		if (n)
-			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
-		at += n;
-	}
-	return ids;
-}
-
 /* Calls the library's `function`. fills: the function is joaderfs_2_fill, which has two more
  * arguments, the end of the log before the call. */
 static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {
-	auto_free sample_id *ids = resp_join(append);
-	if (!ids)
-		return -ENOMEM;
 	struct resp_words words = resp_function_in(resp, run, function, fills ? 9 : 7);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
@@ -54,7 +38,7 @@ static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	resp_bytes(&words, ids, append->count * sizeof(*ids));
+	resp_bytes(&words, append->ids, append->count * sizeof(sample_id));
 	return resp_do(resp, &words);
 }
 
