@@ -50,7 +50,7 @@ static void free_job(struct held_job *job)
 {
 	LIST_REMOVE(job, link);
 	for (uint32_t r = 0; r < job->facts.ranks; r++)
-		coord_forget_came(job, r);
+		bitmap_free(&job->came[r].ids);
 	coord_facts_free(&job->facts);
 	free(job->ranks);
 	free(job->came);
@@ -113,7 +113,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	if (coord->joined && !coord->refused && !coord->away_since_ns)
+	if (coord->joined && !coord->refused && !coord->status.away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
@@ -268,7 +268,7 @@ static enum coord_state state_of(const struct coord *coord)
 {
 	if (coord->refused)
 		return COORD_REFUSED;
-	if (coord->away_since_ns)
+	if (coord->status.away_since_ns)
 		return COORD_AWAY;
 	if (!coord->joined)
 		return COORD_JOINING;
@@ -277,14 +277,11 @@ static enum coord_state state_of(const struct coord *coord)
 
 void coord_status(const struct coord *coord, struct coord_status *ret)
 {
-	*ret = coord->counts;
+	*ret = coord->status;
 	ret->state = state_of(coord);
 	ret->repairing = coord->joined && !coord->view.ready;
-	ret->away_since_ns = coord->away_since_ns;
-	ret->away_errno = coord->away_errno;
 	ret->term = coord->view.term;
 	memcpy(ret->leader, coord->view.leader_name, sizeof(ret->leader));
-	memcpy(ret->message, coord->message, sizeof(ret->message));
 }
 
 int coord_job_status(

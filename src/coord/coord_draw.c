@@ -193,7 +193,7 @@ static int append(struct coord *coord, struct drawn_job *job)
 	coord_moved(coord);
 	job->next += job->n_ids;
 	job->ahead += job->n_ids;
-	coord->counts.drawn += job->n_ids;
+	coord->status.drawn += job->n_ids;
 	return 0;
 }
 

@@ -50,7 +50,10 @@ void coord_drop_drawn(struct coord *coord)
 		struct pool *pool = LIST_FIRST(&coord->pools);
 		LIST_REMOVE(pool, link);
 		sampler_free(&pool->sampler);
-		coord_free_resident(pool);
+		bitmap_free(&pool->resident);
+		bitmap_free(&pool->fresh);
+		bitmap_free(&pool->older);
+		bitmap_free(&pool->lacked);
 		free(pool);
 	}
 }
@@ -95,7 +98,7 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
  * number prevents that later draws repeat earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
-	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
+	auto_bitmap roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
 	if (!remaining)
 		return -ENOMEM;
 	int err =
@@ -103,12 +106,11 @@ static int rebuild(struct coord *coord, struct drawn_job *job)
 	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
 		/* the log has a sample twice, or a sample that is not the job's */
 		err = -EBADMSG;
-	if (err) {
-		roaring_bitmap_free(remaining);
+	if (err)
 		return err;
-	}
 	job->stream = coord->next_stream++;
 	err = sampler_insert(job->pool->sampler, job->stream, job->id, remaining);
+	remaining = NULL; /* the sampler has taken it over */
 	job->streams = err == 0;
 	return err;
 }

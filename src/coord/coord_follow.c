@@ -189,7 +189,7 @@ static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_
 				      rank->head.epoch, rank->head.position, to.epoch))
 		return; /* a later step tries again */
 	rank->head = to;
-	coord->counts.skips++;
+	coord->status.skips++;
 }
 
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
@@ -226,35 +226,22 @@ static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_i
 	return n;
 }
 
-void coord_forget_came(struct held_job *job, uint32_t number)
-{
-	struct came *came = &job->came[number];
-	if (came->ids)
-		roaring_bitmap_free(came->ids);
-	came->ids = NULL;
-}
-
-/* Returns -EBADE if the rank has already received one of the read's n samples in this epoch.
- * Otherwise sets *ret to the samples that the rank received at consecutive positions, up to the end
- * of this read. The caller frees *ret. */
+/* Returns -EBADE if the rank has already received one of the read's n samples in this epoch. Sets
+ * *ret to the samples that the rank received at consecutive positions, up to the end of this read.
+ * The caller frees *ret, also after an error. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
 	struct came *came = &job->came[read->rank];
 	if (came->end.epoch != read->epoch || came->end.position != read->from)
-		coord_forget_came(job, read->rank);
+		bitmap_free(&came->ids);
 	uint64_t before = came->ids ? roaring_bitmap_get_cardinality(came->ids) : 0;
-	roaring_bitmap_t *ids = roaring_bitmap_of_ptr(n, read->ids);
-	if (ids && came->ids)
-		roaring_bitmap_or_inplace(ids, came->ids);
-	if (!ids)
+	*ret = roaring_bitmap_of_ptr(n, read->ids);
+	if (!*ret)
 		return -ENOMEM;
-	if (roaring_bitmap_get_cardinality(ids) == before + n) {
-		*ret = ids;
-		return 0;
-	}
-	roaring_bitmap_free(ids);
-	return -EBADE;
+	if (came->ids)
+		roaring_bitmap_or_inplace(*ret, came->ids);
+	return roaring_bitmap_get_cardinality(*ret) == before + n ? 0 : -EBADE;
 }
 
 /* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the samples now. */
@@ -262,7 +249,7 @@ static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
 	struct held_rank *rank = job ? &job->ranks[read->rank] : NULL;
-	roaring_bitmap_t *ids;
+	auto_bitmap roaring_bitmap_t *ids = NULL;
 	if (!rank || !rank->held || rank->head.epoch != read->epoch ||
 		rank->head.position != read->from)
 		return 0;
@@ -272,13 +259,12 @@ static int feed(struct coord *coord, const struct coord_read *read)
 	if (err)
 		return err;
 	if (coord->calls.fed(coord->calls.context, read->job, read->rank, read->epoch,
-		    read->from, read->ids, n)) {
-		roaring_bitmap_free(ids);
+		    read->from, read->ids, n))
 		return -EAGAIN;
-	}
 	rank->head.position += n;
-	coord_forget_came(job, read->rank);
+	bitmap_free(&job->came[read->rank].ids);
 	job->came[read->rank] = (struct came){ids, rank->head};
+	ids = NULL;
 	return 0;
 }
 

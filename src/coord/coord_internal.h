@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "coord/coord.h"
@@ -132,10 +133,8 @@ struct coord {
 	struct coord_view view;
 	bool joined; /* the engine has answered, so `view` is valid */
 	bool refused, compared;
-	char message[COORD_TEXT];
-	uint64_t away_since_ns;
-	int away_errno;
-	struct coord_status counts; /* only its counters are used */
+	/* the counters, away_since_ns, away_errno and message; coord_status finds the other fields */
+	struct coord_status status;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
@@ -233,8 +232,6 @@ void coord_take_look(struct coord *coord, struct coord_look *look);
 must_check int coord_open_wanted(struct coord *coord);
 /* Reads the feeds of this node's ranks, and calls fed(). */
 must_check int coord_read_feeds(struct coord *coord);
-/* Forgets which samples the rank received, since the log may have changed. */
-void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
 
@@ -290,4 +287,3 @@ must_check int coord_update_resident(struct coord *coord, struct pool *pool);
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
-void coord_free_resident(struct pool *pool);

@@ -18,8 +18,7 @@ void local_job_free(struct local_job *job)
 		LIST_REMOVE(runner, link);
 		free(runner);
 	}
-	if (job->ids)
-		roaring_bitmap_free(job->ids);
+	bitmap_free(&job->ids);
 	free(job->ranks);
 	free(job);
 }
@@ -188,8 +187,7 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 void local_told_free(struct local_told *told)
 {
 	LIST_REMOVE(told, link);
-	if (told->ids)
-		roaring_bitmap_free(told->ids);
+	bitmap_free(&told->ids);
 	free(told);
 }
 

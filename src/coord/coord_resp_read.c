@@ -309,13 +309,12 @@ static int read_all(
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n)
 {
-	struct coord_resp *resp = context;
 	bool whole;
-	int err = resp_same_life(resp, run);
+	int err = resp_same_life(context, run);
 	if (!err)
-		err = read_all(resp, reads, n, &whole);
+		err = read_all(context, reads, n, &whole);
 	if (!err && !whole) /* a list of chunks was out of date */
-		err = read_all(resp, reads, n, &whole);
+		err = read_all(context, reads, n, &whole);
 	return err;
 }
 
