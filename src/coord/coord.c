@@ -54,8 +54,8 @@ static void free_job(struct held_job *job)
 	coord_facts_free(&job->facts);
 	free(job->ranks);
 	free(job->came);
-	free(job->owners);
-	free(job->cursors);
+	free(job->log.owners);
+	free(job->log.cursors);
 	free(job);
 }
 
@@ -132,7 +132,7 @@ static bool goes_on_later(const struct coord_job *facts, const struct held_job *
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
 	struct coord_position began = {held->facts.epoch, held->facts.n_log};
-	struct coord_position at = {held->epoch, held->next};
+	struct coord_position at = {held->log.epoch, held->log.next};
 	return position_before(began, to) && position_before(at, to);
 }
 
@@ -291,8 +291,8 @@ int coord_job_status(
 	if (!job)
 		return -ENOENT;
 	*ret = (struct coord_job_status){.entered = job->entered,
-		.epoch = job->epoch,
-		.next = job->next,
+		.epoch = job->log.epoch,
+		.next = job->log.next,
 		.n = job->n};
 	memcpy(ret->refused, job->refused, sizeof(ret->refused));
 	return 0;
@@ -311,8 +311,8 @@ int coord_rank_status(const struct coord *coord, const char *name, uint32_t numb
 		.committed_epoch = rank->acked.epoch,
 		.committed = rank->acked.position,
 		.behind = coord_is_behind_others(job, number)};
-	for (size_t i = 0; job->owners && i < coord->n_live; i++)
-		if (coord->members[i].incarnation == job->owners[number])
+	for (size_t i = 0; job->log.owners && i < coord->n_live; i++)
+		if (coord->members[i].incarnation == job->log.owners[number])
 			memcpy(ret->owner, coord->members[i].name, COORD_NAME);
 	return 0;
 }

@@ -18,7 +18,7 @@
 
 static uint32_t room_of(const struct drawn_job *job)
 {
-	uint32_t batch = job->facts.batch, left = job->n - job->next;
+	uint32_t batch = job->facts.batch, left = job->log.n - job->log.next;
 	uint32_t most = batch < DRAW_MOST ? DRAW_MOST / batch * batch : batch;
 	uint32_t room = job->ahead < job->window ? job->window - job->ahead : 0;
 	room = (room + batch - 1) / batch * batch;
@@ -26,7 +26,7 @@ static uint32_t room_of(const struct drawn_job *job)
 		room = most;
 	/* If the log ends within a mini-batch, this mini-batch is completed first. */
 	if (room > 0)
-		room -= job->next % batch;
+		room -= job->log.next % batch;
 	return room < left ? room : left;
 }
 
@@ -34,18 +34,18 @@ static uint32_t room_of(const struct drawn_job *job)
  * waits until each rank has a node, for one ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
-	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
+	if (job->log.epoch > 0 || job->log.next > 0 || coord->n_live < 2 ||
 		coord->now_ns - job->met_ns >= coord->ttl_ns)
 		return false;
 	for (uint32_t r = 0; r < job->facts.ranks; r++)
-		if (!job->owners[r])
+		if (!job->log.owners[r])
 			return true;
 	return false;
 }
 
 static bool is_low(const struct coord *coord, const struct drawn_job *job)
 {
-	return job->next < job->n && job->ahead * 2 <= job->window &&
+	return job->log.next < job->log.n && job->ahead * 2 <= job->window &&
 	       !waits_for_ranks(coord, job);
 }
 
@@ -141,7 +141,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 		.ids = ids,
 		.n = n,
 		.ranks = ranks,
-		.rank_node = job->owners,
+		.rank_node = job->log.owners,
 		.lacked = job->pool->lacked};
 	if (begun || !coord->calls.place ||
 		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
@@ -156,7 +156,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 
 static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
 {
-	uint32_t begun = job->next % job->facts.batch;
+	uint32_t begun = job->log.next % job->facts.batch;
 	for (uint32_t at = 0, n; at < job->n_ids; at += n, begun = 0) {
 		uint32_t left = job->n_ids - at, room = job->facts.batch - begun;
 		n = left < room ? left : room;
@@ -172,8 +172,8 @@ static int append(struct coord *coord, struct drawn_job *job)
 	auto_free uint32_t *next = calloc(ranks, sizeof(*next));
 	auto_free uint32_t *rank_of = calloc(job->facts.batch, sizeof(*rank_of));
 	const struct coord_append to = {.job = job->facts.name,
-		.epoch = job->epoch,
-		.base = job->next,
+		.epoch = job->log.epoch,
+		.base = job->log.next,
 		.count = job->n_ids,
 		.ranks = ranks,
 		.batch = job->facts.batch,
@@ -191,7 +191,7 @@ static int append(struct coord *coord, struct drawn_job *job)
 	if (err)
 		return err;
 	coord_moved(coord);
-	job->next += job->n_ids;
+	job->log.next += job->n_ids;
 	job->ahead += job->n_ids;
 	coord->status.drawn += job->n_ids;
 	return 0;

@@ -52,24 +52,19 @@ struct held_job {
 	bool entered; /* the engine's present life knows that this node runs the job */
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
-	uint32_t epoch, next; /* end of the group's log when the engine was last asked */
-	uint32_t wanted;      /* latest epoch that a reader wants */
-	uint32_t opened;      /* latest epoch that is known to have begun */
-	uint64_t open_ns;     /* when engine->open may be called again */
+	struct coord_engine_job log; /* as the engine last told it; empty: not known */
+	uint32_t wanted;	     /* latest epoch that a reader wants */
+	uint32_t opened;	     /* latest epoch that is known to have begun */
+	uint64_t open_ns;	     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: the node that serves the rank, when the engine was last asked; 0: none; NULL:
-	 * not known */
-	uint64_t *owners;
-	/* [ranks]: the ranks' cursors when the engine was last asked; NULL: not known */
-	struct coord_position *cursors;
 };
 
 /* A job for which the leader draws. */
 struct drawn_job {
 	LIST_ENTRY(drawn_job) link;
 	struct coord_job facts;
-	uint32_t n;
+	struct coord_engine_job log; /* as the last coord_survey found it */
 	job_id id;
 	struct pool *pool;
 	bool joined;
@@ -77,7 +72,6 @@ struct drawn_job {
 	stream_id stream;
 	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* when this leader first saw the job */
-	uint32_t epoch, next;
 	/* all epochs before this one are over, and their feeds are deleted */
 	uint32_t forgotten;
 	uint32_t ahead;	   /* samples drawn beyond the fastest reader */
@@ -85,9 +79,8 @@ struct drawn_job {
 	uint32_t wants;	   /* samples to draw now */
 	uint64_t consumed; /* samples consumed by all ranks in all epochs */
 	uint64_t measured_ns;
-	double rate;	  /* samples consumed per second */
-	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
-	sample_id *ids;	  /* samples that were drawn, but not appended yet */
+	double rate;	/* samples consumed per second */
+	sample_id *ids; /* samples that were drawn, but not appended yet */
 	uint32_t n_ids;
 };
 

@@ -159,7 +159,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		err = coord_mend(coord, run->job);
 		if (!err)
 			err = coord_ask_lengths(coord);
-		if (err || run->epoch < job->epoch)
+		if (err || run->epoch < job->log.epoch)
 			return err;
 	}
 	for (uint32_t i = 0, end; i < run->n; i = end + 1) {
