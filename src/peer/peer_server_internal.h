@@ -23,7 +23,7 @@
 #define PEER_GREET_NS 3000000000u  /* longest handshake */
 #define PEER_STALL_NS 30000000000u /* longest time without progress of a message */
 
-/* What all connections of a node have sent together, kept until the server ends. */
+/* A node that has connected. All connections of the node share this entry until the server ends. */
 struct peer_counted {
 	SLIST_ENTRY(peer_counted) link; /* (lock) */
 	char name[PEER_NAME + 1];
