@@ -50,12 +50,12 @@ static void free_job(struct held_job *job)
 {
 	LIST_REMOVE(job, link);
 	for (uint32_t r = 0; r < job->facts.ranks; r++)
-		coord_forget_came(job, r);
+		bitmap_free(&job->came[r].ids);
 	coord_facts_free(&job->facts);
 	free(job->ranks);
 	free(job->came);
-	free(job->owners);
-	free(job->cursors);
+	free(job->log.owners);
+	free(job->log.cursors);
 	free(job);
 }
 
@@ -113,7 +113,7 @@ void coord_leave(struct coord *coord)
 {
 	const struct coord_engine *engine = coord->engine;
 	struct held_job *job;
-	if (coord->joined && !coord->refused && !coord->away_since_ns)
+	if (coord->joined && !coord->refused && !coord->status.away_since_ns)
 		(void)!coord_beat(coord);
 	LIST_FOREACH (job, &coord->jobs, link)
 		for (uint32_t r = 0; r < job->facts.ranks; r++)
@@ -132,7 +132,7 @@ static bool goes_on_later(const struct coord_job *facts, const struct held_job *
 {
 	struct coord_position to = {facts->epoch, facts->n_log};
 	struct coord_position began = {held->facts.epoch, held->facts.n_log};
-	struct coord_position at = {held->epoch, held->next};
+	struct coord_position at = {held->log.epoch, held->log.next};
 	return position_before(began, to) && position_before(at, to);
 }
 
@@ -268,7 +268,7 @@ static enum coord_state state_of(const struct coord *coord)
 {
 	if (coord->refused)
 		return COORD_REFUSED;
-	if (coord->away_since_ns)
+	if (coord->status.away_since_ns)
 		return COORD_AWAY;
 	if (!coord->joined)
 		return COORD_JOINING;
@@ -277,14 +277,11 @@ static enum coord_state state_of(const struct coord *coord)
 
 void coord_status(const struct coord *coord, struct coord_status *ret)
 {
-	*ret = coord->counts;
+	*ret = coord->status;
 	ret->state = state_of(coord);
 	ret->repairing = coord->joined && !coord->view.ready;
-	ret->away_since_ns = coord->away_since_ns;
-	ret->away_errno = coord->away_errno;
 	ret->term = coord->view.term;
 	memcpy(ret->leader, coord->view.leader_name, sizeof(ret->leader));
-	memcpy(ret->message, coord->message, sizeof(ret->message));
 }
 
 int coord_job_status(
@@ -294,8 +291,8 @@ int coord_job_status(
 	if (!job)
 		return -ENOENT;
 	*ret = (struct coord_job_status){.entered = job->entered,
-		.epoch = job->epoch,
-		.next = job->next,
+		.epoch = job->log.epoch,
+		.next = job->log.next,
 		.n = job->n};
 	memcpy(ret->refused, job->refused, sizeof(ret->refused));
 	return 0;
@@ -314,8 +311,8 @@ int coord_rank_status(const struct coord *coord, const char *name, uint32_t numb
 		.committed_epoch = rank->acked.epoch,
 		.committed = rank->acked.position,
 		.behind = coord_is_behind_others(job, number)};
-	for (size_t i = 0; job->owners && i < coord->n_live; i++)
-		if (coord->members[i].incarnation == job->owners[number])
+	for (size_t i = 0; job->log.owners && i < coord->n_live; i++)
+		if (coord->members[i].incarnation == job->log.owners[number])
 			memcpy(ret->owner, coord->members[i].name, COORD_NAME);
 	return 0;
 }

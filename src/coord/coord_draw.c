@@ -18,7 +18,7 @@
 
 static uint32_t room_of(const struct drawn_job *job)
 {
-	uint32_t batch = job->facts.batch, left = job->n - job->next;
+	uint32_t batch = job->facts.batch, left = job->log.n - job->log.next;
 	uint32_t most = batch < DRAW_MOST ? DRAW_MOST / batch * batch : batch;
 	uint32_t room = job->ahead < job->window ? job->window - job->ahead : 0;
 	room = (room + batch - 1) / batch * batch;
@@ -26,7 +26,7 @@ static uint32_t room_of(const struct drawn_job *job)
 		room = most;
 	/* If the log ends within a mini-batch, this mini-batch is completed first. */
 	if (room > 0)
-		room -= job->next % batch;
+		room -= job->log.next % batch;
 	return room < left ? room : left;
 }
 
@@ -34,18 +34,18 @@ static uint32_t room_of(const struct drawn_job *job)
  * waits until each rank has a node, for one ttl at most. */
 static bool waits_for_ranks(const struct coord *coord, const struct drawn_job *job)
 {
-	if (job->epoch > 0 || job->next > 0 || coord->n_live < 2 ||
+	if (job->log.epoch > 0 || job->log.next > 0 || coord->n_live < 2 ||
 		coord->now_ns - job->met_ns >= coord->ttl_ns)
 		return false;
 	for (uint32_t r = 0; r < job->facts.ranks; r++)
-		if (!job->owners[r])
+		if (!job->log.owners[r])
 			return true;
 	return false;
 }
 
 static bool is_low(const struct coord *coord, const struct drawn_job *job)
 {
-	return job->next < job->n && job->ahead * 2 <= job->window &&
+	return job->log.next < job->log.n && job->ahead * 2 <= job->window &&
 	       !waits_for_ranks(coord, job);
 }
 
@@ -126,36 +126,10 @@ static int draw(struct coord *coord, struct pool *pool)
 /* --- placement -------------------------------------------------------------------------- */
 
 struct parts {
-	sample_id **ids; /* [ranks] */
-	uint32_t *n;
+	sample_id *ids;	   /* as coord_append.ids */
+	uint32_t *next;	   /* [ranks]: index in `ids` of the rank's next sample */
 	uint32_t *rank_of; /* [batch] */
 };
-
-static void free_parts(struct parts *parts, uint32_t ranks)
-{
-	for (uint32_t r = 0; parts->ids && r < ranks; r++)
-		free(parts->ids[r]);
-	free(parts->ids);
-	free(parts->n);
-	free(parts->rank_of);
-}
-
-static int make_parts(const struct coord_append *append, struct parts *parts)
-{
-	uint32_t ranks = append->ranks;
-	parts->ids = calloc(ranks, sizeof(*parts->ids));
-	parts->n = calloc(ranks, sizeof(*parts->n));
-	parts->rank_of = calloc(append->batch, sizeof(*parts->rank_of));
-	if (!parts->ids || !parts->n || !parts->rank_of)
-		return -ENOMEM;
-	for (uint32_t r = 0; r < ranks; r++) {
-		size_t room = append_count(append, r) + 1;
-		parts->ids[r] = reallocarray(NULL, room, sizeof(sample_id));
-		if (!parts->ids[r])
-			return -ENOMEM;
-	}
-	return 0;
-}
 
 /* Divides n samples of a mini-batch among the ranks. begun: number of the mini-batch's samples that
  * the log has already. If begun is not 0, the n samples are dealt to the ranks in turn. */
@@ -167,7 +141,7 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 		.ids = ids,
 		.n = n,
 		.ranks = ranks,
-		.rank_node = job->owners,
+		.rank_node = job->log.owners,
 		.lacked = job->pool->lacked};
 	if (begun || !coord->calls.place ||
 		!coord->calls.place(coord->calls.context, &batch, parts->rank_of))
@@ -176,13 +150,13 @@ static void place_batch(struct coord *coord, const struct drawn_job *job,
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t r = parts->rank_of[i];
 		ensure(r < ranks);
-		parts->ids[r][parts->n[r]++] = ids[i];
+		parts->ids[parts->next[r]++] = ids[i];
 	}
 }
 
 static void place(struct coord *coord, const struct drawn_job *job, struct parts *parts)
 {
-	uint32_t begun = job->next % job->facts.batch;
+	uint32_t begun = job->log.next % job->facts.batch;
 	for (uint32_t at = 0, n; at < job->n_ids; at += n, begun = 0) {
 		uint32_t left = job->n_ids - at, room = job->facts.batch - begun;
 		n = left < room ? left : room;
@@ -193,29 +167,33 @@ static void place(struct coord *coord, const struct drawn_job *job, struct parts
 static int append(struct coord *coord, struct drawn_job *job)
 {
 	const struct coord_engine *engine = coord->engine;
-	struct parts parts = {0};
-	struct coord_append to = {.job = job->facts.name,
-		.epoch = job->epoch,
-		.base = job->next,
+	uint32_t ranks = job->facts.ranks, begin = 0;
+	auto_free sample_id *ids = reallocarray(NULL, job->n_ids, sizeof(*ids));
+	auto_free uint32_t *next = calloc(ranks, sizeof(*next));
+	auto_free uint32_t *rank_of = calloc(job->facts.batch, sizeof(*rank_of));
+	const struct coord_append to = {.job = job->facts.name,
+		.epoch = job->log.epoch,
+		.base = job->log.next,
 		.count = job->n_ids,
-		.ranks = job->facts.ranks,
-		.batch = job->facts.batch};
-	int err = make_parts(&to, &parts);
-	if (!err) {
-		place(coord, job, &parts);
-		for (uint32_t r = 0; r < to.ranks; r++)
-			ensure(parts.n[r] == append_count(&to, r));
-		to.ids = (const sample_id *const *)parts.ids;
-		err = engine->append(
-			engine->context, coord->view.run, &coord->token, &to);
+		.ranks = ranks,
+		.batch = job->facts.batch,
+		.ids = ids};
+	if (!ids || !next || !rank_of)
+		return -ENOMEM;
+	for (uint32_t r = 0; r < ranks; begin += append_count(&to, r++))
+		next[r] = begin;
+	place(coord, job, &(struct parts){ids, next, rank_of});
+	for (uint32_t r = 0, end = 0; r < ranks; r++) {
+		end += append_count(&to, r);
+		ensure(next[r] == end);
 	}
-	free_parts(&parts, job->facts.ranks);
+	int err = engine->append(engine->context, coord->view.run, &coord->token, &to);
 	if (err)
 		return err;
 	coord_moved(coord);
-	job->next += job->n_ids;
+	job->log.next += job->n_ids;
 	job->ahead += job->n_ids;
-	coord->counts.drawn += job->n_ids;
+	coord->status.drawn += job->n_ids;
 	return 0;
 }
 

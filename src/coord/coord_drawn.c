@@ -38,7 +38,8 @@ static void free_drawn(struct drawn_job *job)
 	LIST_REMOVE(job, link);
 	coord_facts_free(&job->facts);
 	free(job->ids);
-	free(job->owners);
+	free(job->log.owners);
+	free(job->log.cursors);
 	free(job);
 }
 
@@ -50,7 +51,10 @@ void coord_drop_drawn(struct coord *coord)
 		struct pool *pool = LIST_FIRST(&coord->pools);
 		LIST_REMOVE(pool, link);
 		sampler_free(&pool->sampler);
-		coord_free_resident(pool);
+		bitmap_free(&pool->resident);
+		bitmap_free(&pool->fresh);
+		bitmap_free(&pool->older);
+		bitmap_free(&pool->lacked);
 		free(pool);
 	}
 }
@@ -95,20 +99,20 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
  * number prevents that later draws repeat earlier random numbers. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
-	roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
+	auto_bitmap roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
 	if (!remaining)
 		return -ENOMEM;
-	int err =
-		coord_subtract_log(coord, &job->facts, job->epoch, job->next, remaining);
-	if (!err && roaring_bitmap_get_cardinality(remaining) != job->n - job->next)
+	int err = coord_subtract_log(
+		coord, &job->facts, job->log.epoch, job->log.next, remaining);
+	if (!err &&
+		roaring_bitmap_get_cardinality(remaining) != job->log.n - job->log.next)
 		/* the log has a sample twice, or a sample that is not the job's */
 		err = -EBADMSG;
-	if (err) {
-		roaring_bitmap_free(remaining);
+	if (err)
 		return err;
-	}
 	job->stream = coord->next_stream++;
 	err = sampler_insert(job->pool->sampler, job->stream, job->id, remaining);
+	remaining = NULL; /* the sampler has taken it over */
 	job->streams = err == 0;
 	return err;
 }
@@ -188,7 +192,6 @@ static int make_drawn(
 	if (!err) {
 		job->id = coord->next_id++;
 		job->met_ns = coord->now_ns;
-		job->n = (uint32_t)roaring_bitmap_get_cardinality(job->facts.ids);
 		err = sampler_join(job->pool->sampler, job->id, 0, job->facts.ids);
 		job->joined = err == 0;
 	}
@@ -208,13 +211,13 @@ static struct drawn_job *find_drawn(struct coord *coord, const char *name)
 	return NULL;
 }
 
-static void measure(
-	struct coord *coord, struct drawn_job *job, const struct coord_engine_job *log)
+static void measure(struct coord *coord, struct drawn_job *job)
 {
+	const struct coord_engine_job *log = &job->log;
 	uint64_t consumed = 0;
 	for (uint32_t r = 0; r < log->ranks; r++)
 		consumed += (uint64_t)log->cursors[r].epoch *
-				    rank_length(&job->facts, job->n, r) +
+				    rank_length(&job->facts, log->n, r) +
 			    log->cursors[r].position;
 	uint64_t ns = coord->now_ns - job->measured_ns;
 	if (job->measured_ns && ns < coord->ttl_ns / 4)
@@ -228,9 +231,9 @@ static void measure(
 	job->measured_ns = coord->now_ns;
 }
 
-static uint32_t find_ahead(
-	const struct drawn_job *job, const struct coord_engine_job *log)
+static uint32_t find_ahead(const struct drawn_job *job)
 {
+	const struct coord_engine_job *log = &job->log;
 	uint32_t first = 0;
 	for (uint32_t r = 0; r < log->ranks; r++) {
 		uint32_t share = ranks_share(log->batch, log->ranks, r);
@@ -240,8 +243,8 @@ static uint32_t find_ahead(
 			return 0;
 		uint64_t global =
 			(uint64_t)(log->cursors[r].position / share) * log->batch;
-		if (global > job->n)
-			global = job->n;
+		if (global > log->n)
+			global = log->n;
 		if (global > first)
 			first = (uint32_t)global;
 	}
@@ -258,7 +261,33 @@ static void set_window(struct coord *coord, struct drawn_job *job)
 	uint64_t window = need < 1e9 ? (uint64_t)need : 1000000000;
 	if (window < least)
 		window = least;
-	job->window = window < job->n ? (uint32_t)window : job->n;
+	job->window = window < job->log.n ? (uint32_t)window : job->log.n;
+}
+
+static bool is_over(const struct drawn_job *job)
+{
+	const struct coord_engine_job *log = &job->log;
+	for (uint32_t r = 0; r < log->ranks; r++)
+		if (log->cursors[r].epoch < log->epoch &&
+			(log->cursors[r].epoch + 1 < log->epoch ||
+				log->cursors[r].position <
+					rank_length(&job->facts, log->n, r)))
+			return false;
+	return log->epoch > 0;
+}
+
+/* Deletes the previous epoch's feeds if all ranks have read that epoch to its end. */
+static int forget_read(struct coord *coord, struct drawn_job *job)
+{
+	const struct coord_engine *engine = coord->engine;
+	uint32_t epoch = job->log.epoch;
+	if (job->forgotten == epoch || !is_over(job))
+		return 0;
+	int err = engine->forget(
+		engine->context, &coord->token, job->facts.name, epoch - 1);
+	if (!err)
+		job->forgotten = epoch;
+	return err;
 }
 
 static int survey_job(struct coord *coord, struct coord_engine_job *log)
@@ -277,44 +306,18 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 		/* The job may wait until its ranks have nodes, so look again soon. */
 		coord_moved(coord);
 	job->seen = true;
-	if (job->epoch != log->epoch || job->next != log->next) {
+	if (job->log.epoch != log->epoch || job->log.next != log->next) {
 		coord_moved(coord);
 		drop_stream(job);
 	}
-	job->epoch = log->epoch;
-	job->next = log->next;
-	free(job->owners);
-	job->owners = log->owners;
-	log->owners = NULL;
-	measure(coord, job, log);
-	job->ahead = find_ahead(job, log);
+	struct coord_engine_job before = job->log; /* the caller frees its arrays */
+	job->log = *log;
+	*log = before;
+	measure(coord, job);
+	job->ahead = find_ahead(job);
 	set_window(coord, job);
-	return job->streams ? 0 : rebuild(coord, job);
-}
-
-static bool is_over(const struct coord_engine_job *log, const struct drawn_job *job)
-{
-	for (uint32_t r = 0; r < log->ranks; r++)
-		if (log->cursors[r].epoch < log->epoch &&
-			(log->cursors[r].epoch + 1 < log->epoch ||
-				log->cursors[r].position <
-					rank_length(&job->facts, job->n, r)))
-			return false;
-	return log->epoch > 0;
-}
-
-/* Deletes the previous epoch's feeds if all ranks have read that epoch to its end. */
-static int forget_read(struct coord *coord, const struct coord_engine_job *log)
-{
-	struct drawn_job *job = find_drawn(coord, log->name);
-	if (!job || job->forgotten == log->epoch || !is_over(log, job))
-		return 0;
-	const struct coord_engine *engine = coord->engine;
-	int err =
-		engine->forget(engine->context, &coord->token, log->name, log->epoch - 1);
-	if (!err)
-		job->forgotten = log->epoch;
-	return err;
+	err = job->streams ? 0 : rebuild(coord, job);
+	return err ? err : forget_read(coord, job);
 }
 
 int coord_survey(struct coord *coord)
@@ -327,11 +330,8 @@ int coord_survey(struct coord *coord)
 		return err;
 	LIST_FOREACH (job, &coord->drawn, link)
 		job->seen = false;
-	for (size_t i = 0; i < jobs.n && !err; i++) {
+	for (size_t i = 0; i < jobs.n && !err; i++)
 		err = survey_job(coord, &jobs.jobs[i]);
-		if (!err)
-			err = forget_read(coord, &jobs.jobs[i]);
-	}
 	for (job = LIST_FIRST(&coord->drawn); job && !err; job = following) {
 		following = LIST_NEXT(job, link);
 		if (!job->seen)

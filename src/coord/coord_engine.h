@@ -124,8 +124,8 @@ struct coord_append {
 	uint32_t epoch;
 	uint32_t base; /* length of the log of `epoch` before the call */
 	uint32_t count;
-	uint32_t ranks, batch;	     /* as in coord_job */
-	const sample_id *const *ids; /* ids[r]: append_count samples for rank r */
+	uint32_t ranks, batch; /* as in coord_job */
+	const sample_id *ids;  /* those of rank 0, then those of rank 1, and so on */
 	/* The next two fields are for coord_engine.fill only: before the call the job's log ends
 	 * after was_next samples of epoch was_epoch. If `epoch` is later than was_epoch, `fill`
 	 * begins `epoch`, and `base` is 0. */
@@ -137,6 +137,15 @@ static inline uint32_t append_count(const struct coord_append *append, uint32_t 
 	uint32_t end = append->base + append->count;
 	return ranks_position(end, append->batch, append->ranks, rank) -
 	       ranks_position(append->base, append->batch, append->ranks, rank);
+}
+
+/* Returns the index in append->ids of the rank's first sample. */
+static inline size_t append_begin(const struct coord_append *append, uint32_t rank)
+{
+	size_t n = 0;
+	while (rank > 0)
+		n += append_count(append, --rank);
+	return n;
 }
 
 struct coord_read {

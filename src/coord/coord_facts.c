@@ -69,39 +69,16 @@ bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next
 	return true;
 }
 
-int coord_log_parts(const struct coord_job *job, struct coord_append *append)
+sample_id *coord_log_parts(const struct coord_job *job)
 {
-	uint32_t ranks = job->ranks;
-	sample_id **ids = calloc(ranks, sizeof(*ids));
-	sample_id *all = reallocarray(NULL, (size_t)job->n_log + 1, sizeof(*all));
-	if (!ids || !all) {
-		free(ids);
-		free(all);
-		return -ENOMEM;
-	}
-	ids[0] = all;
-	for (uint32_t r = 1; r < ranks; r++)
-		ids[r] =
-			ids[r - 1] + ranks_position(job->n_log, job->batch, ranks, r - 1);
-	for (uint32_t i = 0; i < job->n_log; i++) {
-		uint32_t r = i % job->batch % ranks;
-		ids[r][ranks_position(i, job->batch, ranks, r)] = job->log[i];
-	}
-	*append = (struct coord_append){.job = job->name,
-		.epoch = job->epoch,
-		.count = job->n_log,
-		.ranks = ranks,
-		.batch = job->batch,
-		.ids = (const sample_id *const *)ids};
-	return 0;
-}
-
-void coord_log_parts_free(struct coord_append *append)
-{
-	if (append->ids)
-		free((sample_id *)(uintptr_t)append->ids[0]);
-	free((void *)(uintptr_t)append->ids);
-	append->ids = NULL;
+	sample_id *ids = reallocarray(NULL, (size_t)job->n_log + 1, sizeof(*ids));
+	size_t n = 0;
+	for (uint32_t r = 0; ids && r < job->ranks; r++)
+		for (size_t begin = 0; begin < job->n_log; begin += job->batch)
+			for (size_t i = r; i < job->batch && begin + i < job->n_log;
+				i += job->ranks)
+				ids[n++] = job->log[begin + i];
+	return ids;
 }
 
 bool coord_text_is_plain(const char *text)

@@ -17,9 +17,9 @@ bool coord_facts_differ(const struct coord_job *here, const struct coord_job *th
 bool coord_is_behind(const struct coord_job *here, uint32_t epoch, uint32_t next,
 	char text[COORD_TEXT]);
 
-/* Divides job->log among the ranks. The job must outlive *append. -ENOMEM. */
-must_check int coord_log_parts(const struct coord_job *job, struct coord_append *append);
-void coord_log_parts_free(struct coord_append *append);
+/* Returns the samples of job->log in the order of coord_append.ids. The caller frees the array.
+ * NULL: no memory. */
+sample_id *coord_log_parts(const struct coord_job *job);
 
 /* Copies the facts. coord_facts_free frees the copy. -ENOMEM. */
 must_check int coord_facts_copy(const struct coord_job *facts, struct coord_job *ret);

@@ -4,141 +4,76 @@
 #include "coord/coord_facts.h"
 #include "coord/coord_internal.h"
 
+#include "base/bitmap.h"
 #include "base/ensure.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct filling {
-	const struct coord_job *facts;
-	const struct coord_offers *offers;
-	uint32_t n;
-	/* base: length of the log of `epoch` before the repair; end: its length after the repair */
-	uint32_t epoch, base, end;
-	roaring_bitmap_t *remaining;
-	/* ids[r]: samples of rank r from `base` to `end`; SAMPLE_NONE: not filled */
-	sample_id **ids;
-};
-
-static bool is_of(const struct filling *filling, const struct coord_offer *offer)
+/* Tells whether the offer is for the job and the epoch of `to`. */
+static bool is_for(const struct coord_offer *offer, const struct coord_append *to)
 {
-	return offer->epoch == filling->epoch && offer->rank < filling->facts->ranks &&
-	       strcmp(offer->job, filling->facts->name) == 0;
+	return offer->epoch == to->epoch && offer->rank < to->ranks &&
+	       strcmp(offer->job, to->job) == 0;
 }
 
 /* Returns the length of the repaired log, which is extended mini-batch by mini-batch until it
- * contains all offered positions. */
-static uint32_t find_end(const struct filling *filling)
+ * contains all offered positions, but to n samples at most. */
+static uint32_t find_end(
+	const struct coord_append *to, const struct coord_offers *offers, uint32_t n)
 {
-	uint32_t end = filling->base;
-	for (size_t i = 0; i < filling->offers->n; i++) {
-		const struct coord_offer *offer = &filling->offers->offers[i];
-		if (!is_of(filling, offer))
+	uint32_t end = to->base;
+	for (size_t i = 0; i < offers->n; i++) {
+		const struct coord_offer *offer = &offers->offers[i];
+		if (!is_for(offer, to))
 			continue;
-		uint64_t to = (uint64_t)offer->base + offer->n;
-		while (end < filling->n &&
-			rank_length(filling->facts, end, offer->rank) < to) {
-			uint32_t left = filling->n - end;
-			uint32_t batch = filling->facts->batch;
-			uint32_t rest = batch - end % batch;
+		uint64_t last = (uint64_t)offer->base + offer->n;
+		while (end < n &&
+			ranks_position(end, to->batch, to->ranks, offer->rank) < last) {
+			uint32_t left = n - end, rest = to->batch - end % to->batch;
 			end += left < rest ? left : rest;
 		}
 	}
 	return end;
 }
 
-static uint32_t count_of(const struct filling *filling, uint32_t rank)
+/* Copies to `ids` the offered samples that are still in `remaining`. */
+static void place_offer(const struct coord_append *to, const struct coord_offer *offer,
+	roaring_bitmap_t *remaining, sample_id *ids)
 {
-	return rank_length(filling->facts, filling->end, rank) -
-	       rank_length(filling->facts, filling->base, rank);
-}
-
-static void place_offer(struct filling *filling, const struct coord_offer *offer)
-{
-	uint32_t from = rank_length(filling->facts, filling->base, offer->rank);
-	uint32_t to = rank_length(filling->facts, filling->end, offer->rank);
+	uint32_t from = ranks_position(to->base, to->batch, to->ranks, offer->rank);
+	uint32_t count = append_count(to, offer->rank);
+	size_t begin = append_begin(to, offer->rank);
 	for (uint32_t i = 0; i < offer->n; i++) {
 		uint32_t at = offer->base + i;
-		if (at < from || at >= to)
+		if (at < from || at - from >= count)
 			continue;
-		sample_id *place = &filling->ids[offer->rank][at - from];
+		sample_id *place = &ids[begin + at - from];
 		if (*place == SAMPLE_NONE &&
-			roaring_bitmap_remove_checked(filling->remaining, offer->ids[i]))
+			roaring_bitmap_remove_checked(remaining, offer->ids[i]))
 			*place = offer->ids[i];
 	}
 }
 
-/* Gives a random remaining sample to each position that no journal has offered. */
-static int fill_holes(struct coord *coord, struct filling *filling)
+/* Gives a random remaining sample to each of n positions that no journal has offered. */
+static int fill_holes(
+	struct coord *coord, const roaring_bitmap_t *remaining, sample_id *ids, size_t n)
 {
-	size_t n = roaring_bitmap_get_cardinality(filling->remaining);
-	auto_free sample_id *left = reallocarray(NULL, n + 1, sizeof(*left));
+	size_t n_left = roaring_bitmap_get_cardinality(remaining);
+	auto_free sample_id *left = reallocarray(NULL, n_left + 1, sizeof(*left));
 	if (!left)
 		return -ENOMEM;
-	roaring_bitmap_to_uint32_array(filling->remaining, left);
-	for (uint32_t r = 0; r < filling->facts->ranks; r++) {
-		uint32_t count = count_of(filling, r);
-		for (uint32_t i = 0; i < count; i++) {
-			if (filling->ids[r][i] != SAMPLE_NONE)
-				continue;
-			ensure(n > 0);
-			size_t k = rng_below(&coord->rng, n);
-			filling->ids[r][i] = left[k];
-			left[k] = left[--n];
-		}
+	roaring_bitmap_to_uint32_array(remaining, left);
+	for (size_t i = 0; i < n; i++) {
+		if (ids[i] != SAMPLE_NONE)
+			continue;
+		ensure(n_left > 0);
+		size_t k = rng_below(&coord->rng, n_left);
+		ids[i] = left[k];
+		left[k] = left[--n_left];
 	}
 	return 0;
-}
-
-static int make_places(struct filling *filling)
-{
-	for (uint32_t r = 0; r < filling->facts->ranks; r++) {
-		uint32_t count = count_of(filling, r);
-		filling->ids[r] = reallocarray(NULL, count + 1, sizeof(sample_id));
-		if (!filling->ids[r])
-			return -ENOMEM;
-		for (uint32_t i = 0; i < count; i++)
-			filling->ids[r][i] = SAMPLE_NONE;
-	}
-	return 0;
-}
-
-static int send(
-	struct coord *coord, const struct filling *filling, struct coord_engine_job *log)
-{
-	const struct coord_engine *engine = coord->engine;
-	struct coord_append append = {.job = filling->facts->name,
-		.epoch = filling->epoch,
-		.base = filling->base,
-		.count = filling->end - filling->base,
-		.ranks = filling->facts->ranks,
-		.batch = filling->facts->batch,
-		.ids = (const sample_id *const *)filling->ids,
-		.was_epoch = log->epoch,
-		.was_next = log->next};
-	int err = engine->fill(engine->context, coord->view.run, &coord->token, &append);
-	if (!err) {
-		log->epoch = filling->epoch;
-		log->next = filling->end;
-	}
-	return err;
-}
-
-static int fill(
-	struct coord *coord, struct filling *filling, struct coord_engine_job *log)
-{
-	int err = make_places(filling);
-	if (!err)
-		err = coord_subtract_log(coord, filling->facts, filling->epoch,
-			filling->base, filling->remaining);
-	if (err)
-		return err;
-	for (size_t i = 0; i < filling->offers->n; i++)
-		if (is_of(filling, &filling->offers->offers[i]))
-			place_offer(filling, &filling->offers->offers[i]);
-	err = fill_holes(coord, filling);
-	return err ? err : send(coord, filling, log);
 }
 
 /* Repairs the log of one epoch. whole: the epoch had been drawn completely, so its log gets all
@@ -147,24 +82,38 @@ static int fill_epoch(struct coord *coord, const struct coord_job *facts,
 	struct coord_engine_job *log, const struct coord_offers *offers, uint32_t epoch,
 	bool whole)
 {
-	struct filling filling = {.facts = facts,
-		.offers = offers,
-		.n = log->n,
+	const struct coord_engine *engine = coord->engine;
+	struct coord_append to = {.job = facts->name,
 		.epoch = epoch,
 		.base = epoch == log->epoch ? log->next : 0,
-		.remaining = roaring_bitmap_copy(facts->ids),
-		.ids = calloc(facts->ranks, sizeof(sample_id *))};
-	int err = -ENOMEM;
-	filling.end = whole ? log->n : find_end(&filling);
-	if (filling.remaining && filling.ids)
-		err = filling.end == filling.base && epoch == log->epoch
-			      ? 0
-			      : fill(coord, &filling, log);
-	for (uint32_t r = 0; filling.ids && r < facts->ranks; r++)
-		free(filling.ids[r]);
-	free(filling.ids);
-	if (filling.remaining)
-		roaring_bitmap_free(filling.remaining);
+		.ranks = facts->ranks,
+		.batch = facts->batch,
+		.was_epoch = log->epoch,
+		.was_next = log->next};
+	uint32_t end = whole ? log->n : find_end(&to, offers, log->n);
+	to.count = end - to.base;
+	if (to.count == 0 && epoch == log->epoch)
+		return 0;
+	auto_bitmap roaring_bitmap_t *remaining = roaring_bitmap_copy(facts->ids);
+	auto_free sample_id *ids = reallocarray(NULL, (size_t)to.count + 1, sizeof(*ids));
+	if (!remaining || !ids)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < to.count; i++)
+		ids[i] = SAMPLE_NONE;
+	int err = coord_subtract_log(coord, facts, epoch, to.base, remaining);
+	if (err)
+		return err;
+	for (size_t i = 0; i < offers->n; i++)
+		if (is_for(&offers->offers[i], &to))
+			place_offer(&to, &offers->offers[i], remaining, ids);
+	to.ids = ids;
+	err = fill_holes(coord, remaining, ids, to.count);
+	if (!err)
+		err = engine->fill(engine->context, coord->view.run, &coord->token, &to);
+	if (!err) {
+		log->epoch = epoch;
+		log->next = end;
+	}
 	return err;
 }
 

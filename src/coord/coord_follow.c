@@ -66,14 +66,10 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
-		job->epoch = jobs->jobs[i].epoch;
-		job->next = jobs->jobs[i].next;
-		free(job->owners);
-		job->owners = jobs->jobs[i].owners;
-		jobs->jobs[i].owners = NULL;
-		free(job->cursors);
-		job->cursors = jobs->jobs[i].cursors;
-		jobs->jobs[i].cursors = NULL;
+		struct coord_engine_job before =
+			job->log; /* the caller frees its arrays */
+		job->log = jobs->jobs[i];
+		jobs->jobs[i] = before;
 	}
 }
 
@@ -106,8 +102,8 @@ static bool has_unread(const struct held_job *job, uint32_t number)
 	struct coord_position head = job->ranks[number].head;
 	if (head.position >= rank_length(&job->facts, job->n, number))
 		head = (struct coord_position){head.epoch + 1, 0};
-	uint32_t drawn = head.epoch < job->epoch ? job->n : job->next;
-	return job->entered && job->ranks[number].held && head.epoch <= job->epoch &&
+	uint32_t drawn = head.epoch < job->log.epoch ? job->n : job->log.next;
+	return job->entered && job->ranks[number].held && head.epoch <= job->log.epoch &&
 	       head.position < rank_length(&job->facts, drawn, number);
 }
 
@@ -133,7 +129,7 @@ void coord_take_look(struct coord *coord, struct coord_look *look)
  * still being drawn. Otherwise ranks hold back the next epoch, and the pause grows. */
 static void open_again(struct coord *coord, struct held_job *job)
 {
-	bool drawn = job->next == job->n;
+	bool drawn = job->log.next == job->n;
 	uint64_t in = drawn ? pause_ns(coord, coord->pace_ns) : coord->pace_ns / 64;
 	job->open_ns = coord->now_ns + in;
 	due_at(coord, job->open_ns);
@@ -151,7 +147,8 @@ int coord_open_wanted(struct coord *coord)
 			continue;
 		}
 		/* Epochs begin one by one, each when the epoch before it is drawn. */
-		uint32_t epoch = job->wanted <= job->epoch ? job->wanted : job->epoch + 1;
+		uint32_t epoch =
+			job->wanted <= job->log.epoch ? job->wanted : job->log.epoch + 1;
 		int err = engine->open(
 			engine->context, coord->view.run, job->facts.name, epoch);
 		if (err == -EAGAIN) {
@@ -161,9 +158,9 @@ int coord_open_wanted(struct coord *coord)
 		if (err)
 			return err;
 		job->opened = epoch;
-		if (epoch > job->epoch) {
-			job->epoch = epoch;
-			job->next = 0;
+		if (epoch > job->log.epoch) {
+			job->log.epoch = epoch;
+			job->log.next = 0;
 		}
 		coord->draw_ns = 0;
 		due_at(coord, coord->now_ns);
@@ -184,12 +181,12 @@ static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_
 		rank->head = (struct coord_position){rank->acked.epoch, 0};
 		return;
 	}
-	struct coord_position to = {job->epoch - 1, 0};
+	struct coord_position to = {job->log.epoch - 1, 0};
 	if (calls->skipped && calls->skipped(calls->context, job->facts.name, number,
 				      rank->head.epoch, rank->head.position, to.epoch))
 		return; /* a later step tries again */
 	rank->head = to;
-	coord->counts.skips++;
+	coord->status.skips++;
 }
 
 static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t number)
@@ -197,7 +194,7 @@ static void turn_epoch(struct coord *coord, const struct held_job *job, uint32_t
 	struct held_rank *rank = &job->ranks[number];
 	if (rank->head.position >= rank_length(&job->facts, job->n, number))
 		rank->head = (struct coord_position){rank->head.epoch + 1, 0};
-	if (rank->head.epoch + 1 < job->epoch)
+	if (rank->head.epoch + 1 < job->log.epoch)
 		skip_epochs(coord, job, number);
 }
 
@@ -226,35 +223,22 @@ static size_t list_reads(struct coord *coord, struct coord_read *reads, sample_i
 	return n;
 }
 
-void coord_forget_came(struct held_job *job, uint32_t number)
-{
-	struct came *came = &job->came[number];
-	if (came->ids)
-		roaring_bitmap_free(came->ids);
-	came->ids = NULL;
-}
-
-/* Returns -EBADE if the rank has already received one of the read's n samples in this epoch.
- * Otherwise sets *ret to the samples that the rank received at consecutive positions, up to the end
- * of this read. The caller frees *ret. */
+/* Returns -EBADE if the rank has already received one of the read's n samples in this epoch. Sets
+ * *ret to the samples that the rank received at consecutive positions, up to the end of this read.
+ * The caller frees *ret, also after an error. */
 static int check_came(struct held_job *job, const struct coord_read *read, uint32_t n,
 	roaring_bitmap_t **ret)
 {
 	struct came *came = &job->came[read->rank];
 	if (came->end.epoch != read->epoch || came->end.position != read->from)
-		coord_forget_came(job, read->rank);
+		bitmap_free(&came->ids);
 	uint64_t before = came->ids ? roaring_bitmap_get_cardinality(came->ids) : 0;
-	roaring_bitmap_t *ids = roaring_bitmap_of_ptr(n, read->ids);
-	if (ids && came->ids)
-		roaring_bitmap_or_inplace(ids, came->ids);
-	if (!ids)
+	*ret = roaring_bitmap_of_ptr(n, read->ids);
+	if (!*ret)
 		return -ENOMEM;
-	if (roaring_bitmap_get_cardinality(ids) == before + n) {
-		*ret = ids;
-		return 0;
-	}
-	roaring_bitmap_free(ids);
-	return -EBADE;
+	if (came->ids)
+		roaring_bitmap_or_inplace(*ret, came->ids);
+	return roaring_bitmap_get_cardinality(*ret) == before + n ? 0 : -EBADE;
 }
 
 /* Passes the samples of a read to fed(). -EAGAIN: the journal does not accept the samples now. */
@@ -262,7 +246,7 @@ static int feed(struct coord *coord, const struct coord_read *read)
 {
 	struct held_job *job = coord_find_job(coord, read->job);
 	struct held_rank *rank = job ? &job->ranks[read->rank] : NULL;
-	roaring_bitmap_t *ids;
+	auto_bitmap roaring_bitmap_t *ids = NULL;
 	if (!rank || !rank->held || rank->head.epoch != read->epoch ||
 		rank->head.position != read->from)
 		return 0;
@@ -272,13 +256,12 @@ static int feed(struct coord *coord, const struct coord_read *read)
 	if (err)
 		return err;
 	if (coord->calls.fed(coord->calls.context, read->job, read->rank, read->epoch,
-		    read->from, read->ids, n)) {
-		roaring_bitmap_free(ids);
+		    read->from, read->ids, n))
 		return -EAGAIN;
-	}
 	rank->head.position += n;
-	coord_forget_came(job, read->rank);
+	bitmap_free(&job->came[read->rank].ids);
 	job->came[read->rank] = (struct came){ids, rank->head};
+	ids = NULL;
 	return 0;
 }
 
@@ -322,9 +305,9 @@ static void read_again(struct coord *coord, bool any, bool more, bool failed)
 static bool is_missing(const struct coord *coord, const struct coord_read *read)
 {
 	const struct held_job *job = coord_find_job(coord, read->job);
-	if (read->ret_n || !job || !job->entered || read->epoch > job->epoch)
+	if (read->ret_n || !job || !job->entered || read->epoch > job->log.epoch)
 		return false;
-	uint32_t drawn = read->epoch == job->epoch ? job->next : job->n;
+	uint32_t drawn = read->epoch == job->log.epoch ? job->log.next : job->n;
 	return read->from < rank_length(&job->facts, drawn, read->rank);
 }
 

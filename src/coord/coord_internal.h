@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/clock.h"
 #include "base/rng.h"
 #include "coord/coord.h"
@@ -51,24 +52,19 @@ struct held_job {
 	bool entered; /* the engine's present life knows that this node runs the job */
 	uint64_t enter_ns; /* when a refused job is tried again */
 	char refused[COORD_TEXT];
-	uint32_t epoch, next; /* end of the group's log when the engine was last asked */
-	uint32_t wanted;      /* latest epoch that a reader wants */
-	uint32_t opened;      /* latest epoch that is known to have begun */
-	uint64_t open_ns;     /* when engine->open may be called again */
+	struct coord_engine_job log; /* as the engine last told it; empty: not known */
+	uint32_t wanted;	     /* latest epoch that a reader wants */
+	uint32_t opened;	     /* latest epoch that is known to have begun */
+	uint64_t open_ns;	     /* when engine->open may be called again */
 	struct held_rank *ranks;
 	struct came *came; /* [ranks] */
-	/* [ranks]: the node that serves the rank, when the engine was last asked; 0: none; NULL:
-	 * not known */
-	uint64_t *owners;
-	/* [ranks]: the ranks' cursors when the engine was last asked; NULL: not known */
-	struct coord_position *cursors;
 };
 
 /* A job for which the leader draws. */
 struct drawn_job {
 	LIST_ENTRY(drawn_job) link;
 	struct coord_job facts;
-	uint32_t n;
+	struct coord_engine_job log; /* as the last coord_survey found it */
 	job_id id;
 	struct pool *pool;
 	bool joined;
@@ -76,7 +72,6 @@ struct drawn_job {
 	stream_id stream;
 	bool seen;	 /* the last coord_survey found the job in the group */
 	uint64_t met_ns; /* when this leader first saw the job */
-	uint32_t epoch, next;
 	/* all epochs before this one are over, and their feeds are deleted */
 	uint32_t forgotten;
 	uint32_t ahead;	   /* samples drawn beyond the fastest reader */
@@ -84,9 +79,8 @@ struct drawn_job {
 	uint32_t wants;	   /* samples to draw now */
 	uint64_t consumed; /* samples consumed by all ranks in all epochs */
 	uint64_t measured_ns;
-	double rate;	  /* samples consumed per second */
-	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
-	sample_id *ids;	  /* samples that were drawn, but not appended yet */
+	double rate;	/* samples consumed per second */
+	sample_id *ids; /* samples that were drawn, but not appended yet */
 	uint32_t n_ids;
 };
 
@@ -132,10 +126,8 @@ struct coord {
 	struct coord_view view;
 	bool joined; /* the engine has answered, so `view` is valid */
 	bool refused, compared;
-	char message[COORD_TEXT];
-	uint64_t away_since_ns;
-	int away_errno;
-	struct coord_status counts; /* only its counters are used */
+	/* the counters, away_since_ns, away_errno and message; coord_status finds the other fields */
+	struct coord_status status;
 	LIST_HEAD(, held_job) jobs;
 	struct coord_node *members; /* first the live nodes, then the others */
 	size_t n_members, n_live;
@@ -233,8 +225,6 @@ void coord_take_look(struct coord *coord, struct coord_look *look);
 must_check int coord_open_wanted(struct coord *coord);
 /* Reads the feeds of this node's ranks, and calls fed(). */
 must_check int coord_read_feeds(struct coord *coord);
-/* Forgets which samples the rank received, since the log may have changed. */
-void coord_forget_came(struct held_job *job, uint32_t number);
 
 /* --- coord_repair.c --------------------------------------------------------------------- */
 
@@ -290,4 +280,3 @@ must_check int coord_update_resident(struct coord *coord, struct pool *pool);
 must_check int coord_update_lacked(struct coord *coord, struct pool *pool);
 /* Notes samples as recently drawn: they are on their way to a cache. */
 void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n);
-void coord_free_resident(struct pool *pool);

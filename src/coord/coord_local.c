@@ -262,7 +262,6 @@ int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone
 	LIST_INIT(&local->nodes);
 	LIST_INIT(&local->jobs);
 	LIST_INIT(&local->told);
-	LIST_INIT(&local->offers);
 	LIST_INIT(&local->reported);
 	coord_local_restart(local);
 	*ret = local;
@@ -271,12 +270,7 @@ int coord_local_new(uint64_t (*now_ns)(void *context), void *context, bool alone
 
 void local_forget_life(struct coord_local *local)
 {
-	while (!LIST_EMPTY(&local->offers)) {
-		struct local_offer *offer = LIST_FIRST(&local->offers);
-		LIST_REMOVE(offer, link);
-		free(offer->offer.ids);
-		free(offer);
-	}
+	coord_offers_free(&local->offers);
 	while (!LIST_EMPTY(&local->reported)) {
 		struct local_runner *node = LIST_FIRST(&local->reported);
 		LIST_REMOVE(node, link);

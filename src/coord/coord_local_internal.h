@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "coord/coord_local.h"
 #include "coord/coord_mutant.h"
 
@@ -50,11 +51,6 @@ struct local_job {
 	struct local_runners runners; /* the nodes that run the job */
 };
 
-struct local_offer {
-	LIST_ENTRY(local_offer) link;
-	struct coord_offer offer;
-};
-
 struct local_told {
 	LIST_ENTRY(local_told) link;
 	char node[COORD_NAME], what[COORD_TOLD];
@@ -75,7 +71,7 @@ struct coord_local {
 	LIST_HEAD(, local_job) jobs;
 	LIST_HEAD(, local_told) told;
 	/* offers and reports in the engine's present life (coord_engine.h) */
-	LIST_HEAD(, local_offer) offers;
+	struct coord_offers offers;
 	struct local_runners reported;
 };
 

@@ -18,8 +18,7 @@ void local_job_free(struct local_job *job)
 		LIST_REMOVE(runner, link);
 		free(runner);
 	}
-	if (job->ids)
-		roaring_bitmap_free(job->ids);
+	bitmap_free(&job->ids);
 	free(job->ranks);
 	free(job);
 }
@@ -27,15 +26,19 @@ void local_job_free(struct local_job *job)
 /* Begins a job with facts->log, and sets the cursors of all ranks to the end of this log. */
 static int begin_there(struct local_job *job, const struct coord_job *facts)
 {
-	struct coord_append log = {.ids = NULL};
+	auto_free sample_id *ids = coord_log_parts(facts);
+	const struct coord_append log = {.epoch = facts->epoch,
+		.count = facts->n_log,
+		.ranks = facts->ranks,
+		.batch = facts->batch,
+		.ids = ids};
 	job->epoch = facts->epoch;
-	int err = coord_log_parts(facts, &log);
+	int err = ids ? 0 : -ENOMEM;
 	if (!err && facts->n_log)
 		err = local_append_to(job, &log);
 	for (uint32_t r = 0; r < facts->ranks && !err; r++)
 		job->ranks[r].cursor = (struct coord_position){facts->epoch,
 			ranks_position(facts->n_log, facts->batch, facts->ranks, r)};
-	coord_log_parts_free(&log);
 	return err;
 }
 
@@ -184,8 +187,7 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 void local_told_free(struct local_told *told)
 {
 	LIST_REMOVE(told, link);
-	if (told->ids)
-		roaring_bitmap_free(told->ids);
+	bitmap_free(&told->ids);
 	free(told);
 }
 

@@ -89,12 +89,14 @@ int local_append_to(struct local_job *job, const struct coord_append *append)
 	for (uint32_t r = 0; r < feed->ranks; r++)
 		if (make_room(&feed->rank[r], append_count(append, r)))
 			return -ENOMEM;
+	const sample_id *ids = append->ids;
 	for (uint32_t r = 0; r < feed->ranks; r++) {
 		uint32_t n = append_count(append, r);
 		if (n)
-			memcpy(feed->rank[r].ids + feed->rank[r].n, append->ids[r],
-				n * sizeof(sample_id));
+			memcpy(feed->rank[r].ids + feed->rank[r].n, ids,
+				n * sizeof(*ids));
 		feed->rank[r].n += n;
+		ids += n;
 	}
 	job->next += append->count;
 	return 0;
@@ -207,13 +209,15 @@ int local_repair(void *context, const char *run, const struct coord_offer *offer
 	struct coord_local *local = context;
 	if (!is_repairing(local, run))
 		return -ESTALE;
-	struct local_offer *one = calloc(1, sizeof(*one));
-	if (!one || copy_offer(offer, &one->offer)) {
-		free(one);
+	struct coord_offers *all = &local->offers;
+	struct coord_offer *offers =
+		reallocarray(all->offers, all->n + 1, sizeof(*offers));
+	if (!offers)
 		return -ENOMEM;
-	}
-	LIST_INSERT_HEAD(&local->offers, one, link);
-	return 0;
+	all->offers = offers;
+	int err = copy_offer(offer, &offers[all->n]);
+	all->n += err == 0;
+	return err;
 }
 
 int local_repaired(void *context, const char *run, const char *node)
@@ -226,19 +230,16 @@ int local_repaired(void *context, const char *run, const char *node)
 
 int local_offers(void *context, const char *run, struct coord_offers *ret)
 {
-	struct coord_local *local = context;
-	struct local_offer *offer;
-	size_t n = 0;
+	const struct coord_local *local = context;
+	const struct coord_offers *all = &local->offers;
 	*ret = (struct coord_offers){0};
 	if (!is_repairing(local, run))
 		return -ESTALE;
-	LIST_FOREACH (offer, &local->offers, link)
-		n++;
-	ret->offers = calloc(n + 1, sizeof(*ret->offers));
+	ret->offers = calloc(all->n + 1, sizeof(*ret->offers));
 	if (!ret->offers)
 		return -ENOMEM;
-	LIST_FOREACH (offer, &local->offers, link)
-		if (copy_offer(&offer->offer, &ret->offers[ret->n++])) {
+	for (; ret->n < all->n; ret->n++)
+		if (copy_offer(&all->offers[ret->n], &ret->offers[ret->n])) {
 			coord_offers_free(ret);
 			return -ENOMEM;
 		}

@@ -21,18 +21,18 @@
 
 static bool is_behind(const struct held_job *job, uint32_t number)
 {
-	if (!job->cursors || job->epoch == 0)
+	if (!job->log.cursors || job->log.epoch == 0)
 		return false;
 	const struct coord_position end = {
-		job->epoch - 1, rank_length(&job->facts, job->n, number)};
-	return position_before(job->cursors[number], end);
+		job->log.epoch - 1, rank_length(&job->facts, job->n, number)};
+	return position_before(job->log.cursors[number], end);
 }
 
 static bool next_is_awaited(const struct held_job *job)
 {
-	for (uint32_t r = 0; job->cursors && r < job->facts.ranks; r++)
-		if (job->cursors[r].epoch > job->epoch)
-			return job->next == job->n;
+	for (uint32_t r = 0; job->log.cursors && r < job->facts.ranks; r++)
+		if (job->log.cursors[r].epoch > job->log.epoch)
+			return job->log.next == job->n;
 	return false;
 }
 
@@ -43,7 +43,7 @@ bool coord_is_behind_others(const struct held_job *job, uint32_t number)
 
 static bool is_unserved(const struct held_job *job, uint32_t number)
 {
-	return job->owners && !job->owners[number];
+	return job->log.owners && !job->log.owners[number];
 }
 
 static void print(const struct held_job *job,

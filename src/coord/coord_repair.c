@@ -159,7 +159,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		err = coord_mend(coord, run->job);
 		if (!err)
 			err = coord_ask_lengths(coord);
-		if (err || run->epoch < job->epoch)
+		if (err || run->epoch < job->log.epoch)
 			return err;
 	}
 	for (uint32_t i = 0, end; i < run->n; i = end + 1) {
@@ -167,8 +167,9 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 			end++;
 		if (end == i)
 			continue;
-		coord->counts.rebound += end - i;
-		coord_forget_came(job, run->rank);
+		coord->status.rebound += end - i;
+		/* the log no longer has what the rank received */
+		bitmap_free(&job->came[run->rank].ids);
 		coord->calls.forget(coord->calls.context, run->job, run->rank, run->epoch,
 			run->base + i, end - i);
 	}
@@ -177,14 +178,14 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 
 int coord_compare(struct coord *coord)
 {
-	uint64_t before = coord->counts.rebound;
+	uint64_t before = coord->status.rebound;
 	int err = visit_all(coord, false, compare);
 	coord->compared = err == 0;
-	if (coord->counts.rebound > before)
+	if (coord->status.rebound > before)
 		log_error("cluster: the group's log was repaired while this node was "
 			  "away: at %" PRIu64 " positions readers of this node got other "
 			  "samples than the log has now",
-			coord->counts.rebound - before);
+			coord->status.rebound - before);
 	return err;
 }
 
@@ -276,7 +277,7 @@ int coord_repair(struct coord *coord)
 			 "has not reported for three times ttl: readers of this node may "
 			 "read samples twice",
 			silent.name);
-	coord->counts.repairs++;
+	coord->status.repairs++;
 	coord_doubt(coord); /* the next heartbeat shows that the log is complete */
 	return 0;
 }

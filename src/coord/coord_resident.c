@@ -28,7 +28,7 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 {
 	for (unsigned bit = 0; roaring_bitmap_portable_size_in_bytes(ids) > TELL_MOST;
 		bit++) {
-		roaring_bitmap_t *kept = roaring_bitmap_create();
+		auto_bitmap roaring_bitmap_t *kept = roaring_bitmap_create();
 		roaring_uint32_iterator_t *at = roaring_create_iterator(ids);
 		for (; kept && at && at->has_value; roaring_advance_uint32_iterator(at))
 			if (rng_mix(seed, at->current_value) >> bit & 1)
@@ -37,8 +37,6 @@ static void thin(roaring_bitmap_t *ids, uint64_t seed)
 			roaring_free_uint32_iterator(at);
 		if (!kept || !at || !roaring_bitmap_overwrite(ids, kept))
 			roaring_bitmap_clear(ids);
-		if (kept)
-			roaring_bitmap_free(kept);
 	}
 }
 
@@ -49,16 +47,14 @@ static int tell(struct coord *coord, const char *dataset, const char *what,
 	uint64_t often_ns)
 {
 	const struct coord_engine *engine = coord->engine;
-	roaring_bitmap_t *ids = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *ids = roaring_bitmap_create();
 	if (!ids)
 		return -ENOMEM;
 	add(coord->calls.context, dataset, ids);
 	roaring_bitmap_run_optimize(ids);
 	thin(ids, coord->self.incarnation);
-	int err = engine->tell(engine->context, coord->self.name, what, ids,
+	return engine->tell(engine->context, coord->self.name, what, ids,
 		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
-	roaring_bitmap_free(ids);
-	return err;
 }
 
 /* Returns the name of the set of lacked samples. Names of datasets have no colon, so no dataset has
@@ -149,6 +145,13 @@ static void update(struct pool *pool, const roaring_bitmap_t *now)
 		roaring_free_uint32_iterator(at);
 }
 
+static void replace(roaring_bitmap_t **set, roaring_bitmap_t **by)
+{
+	bitmap_free(set);
+	*set = *by;
+	*by = NULL;
+}
+
 static int make_set(roaring_bitmap_t **set)
 {
 	if (!*set)
@@ -167,14 +170,13 @@ static int keep_known(
 	const struct coord *coord, const struct pool *pool, roaring_bitmap_t *told)
 {
 	const struct drawn_job *job;
-	roaring_bitmap_t *known = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *known = roaring_bitmap_create();
 	if (!known)
 		return -ENOMEM;
 	LIST_FOREACH (job, &coord->drawn, link)
 		if (job->pool == pool)
 			roaring_bitmap_or_inplace(known, job->facts.ids);
 	roaring_bitmap_and_inplace(told, known);
-	roaring_bitmap_free(known);
 	return 0;
 }
 
@@ -188,24 +190,21 @@ int coord_update_resident(struct coord *coord, struct pool *pool)
 		err = make_set(&pool->resident);
 	if (err || coord->now_ns < pool->told_ns)
 		return err;
-	roaring_bitmap_t *now = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *now = roaring_bitmap_create();
 	if (!now)
 		return -ENOMEM;
 	err = engine->told(engine->context, pool->dataset, now);
 	if (!err)
 		err = keep_known(coord, pool, now);
-	if (!err) {
-		forget_fresh(coord, pool);
-		roaring_bitmap_or_inplace(now, pool->fresh);
-		roaring_bitmap_or_inplace(now, pool->older);
-		update(pool, now);
-		roaring_bitmap_free(pool->resident);
-		pool->resident = now;
-		pool->told_ns = coord->now_ns + coord->ttl_ns / 4;
-		return 0;
-	}
-	roaring_bitmap_free(now);
-	return err;
+	if (err)
+		return err;
+	forget_fresh(coord, pool);
+	roaring_bitmap_or_inplace(now, pool->fresh);
+	roaring_bitmap_or_inplace(now, pool->older);
+	update(pool, now);
+	replace(&pool->resident, &now);
+	pool->told_ns = coord->now_ns + coord->ttl_ns / 4;
+	return 0;
 }
 
 int coord_update_lacked(struct coord *coord, struct pool *pool)
@@ -217,20 +216,16 @@ int coord_update_lacked(struct coord *coord, struct pool *pool)
 	int err = make_drawn(pool);
 	if (err || coord->now_ns < pool->lacked_ns)
 		return err;
-	roaring_bitmap_t *now = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *now = roaring_bitmap_create();
 	if (!now)
 		return -ENOMEM;
 	err = engine->told(engine->context, name_lacked(pool->dataset, text), now);
-	if (err) {
-		roaring_bitmap_free(now);
+	if (err)
 		return err;
-	}
 	forget_fresh(coord, pool);
 	roaring_bitmap_andnot_inplace(now, pool->fresh);
 	roaring_bitmap_andnot_inplace(now, pool->older);
-	if (pool->lacked)
-		roaring_bitmap_free(pool->lacked);
-	pool->lacked = now;
+	replace(&pool->lacked, &now);
 	pool->lacked_ns = coord->now_ns + coord->ttl_ns / 4;
 	return 0;
 }
@@ -242,13 +237,4 @@ void coord_note_drawn(struct pool *pool, const sample_id *ids, size_t n)
 	roaring_bitmap_add_many(pool->fresh, n, ids);
 	if (pool->resident)
 		roaring_bitmap_add_many(pool->resident, n, ids);
-}
-
-void coord_free_resident(struct pool *pool)
-{
-	roaring_bitmap_t *const sets[] = {
-		pool->resident, pool->fresh, pool->older, pool->lacked};
-	for (size_t i = 0; i < sizeof(sets) / sizeof(sets[0]); i++)
-		if (sets[i])
-			roaring_bitmap_free(sets[i]);
 }

@@ -226,15 +226,14 @@ static int beat(void *context, const struct coord_beat *beat, struct coord_view 
 static int release(
 	void *context, const struct coord_node *self, const char *job, uint32_t rank)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_2_release", 4);
+	struct resp_words words = resp_function(context, "joaderfs_2_release", 4);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	if (job) {
 		resp_text(&words, job);
 		resp_number(&words, rank);
 	}
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 /* --- the leader ------------------------------------------------------------------------- */
@@ -242,19 +241,18 @@ static int release(
 static int elect(void *context, const struct coord_node *self, uint64_t random,
 	uint32_t ttl_ms, struct coord_token *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_2_elect", 4);
+	struct resp_words words = resp_function(context, "joaderfs_2_elect", 4);
 	resp_text(&words, self->name);
 	resp_hex(&words, self->incarnation);
 	resp_hex(&words, random);
 	resp_number(&words, ttl_ms);
-	int err = resp_call(resp, &words, &reply);
+	int err = resp_call(context, &words, &reply);
 	if (err)
 		return err;
 	ret->random = random;
 	bool good = resp_take_u64(reply, INT64_MAX, &ret->term);
-	return resp_end(resp, reply, good ? 0 : -EBADE);
+	return resp_end(context, reply, good ? 0 : -EBADE);
 }
 
 static const char *asked(void *context)
@@ -293,21 +291,19 @@ static const struct coord_engine functions = {.beat = beat,
 	.refused = refused};
 
 /* Takes the password from the URL or the file (not both), or else from the environment. */
-static int find_password(
-	struct coord_resp *resp, const struct coord_server *server, char *message)
+static int find_password(struct coord_resp *resp, char *message)
 {
 	struct coord_url *url = &resp->url;
 	const char *given = getenv("JOADERFS_ENGINE_PASSWORD");
-	if (server->password_file && url->has_password) {
+	bool has_file = resp->server.password_file;
+	if (has_file && url->has_password) {
 		snprintf(message, COORD_TEXT,
 			"has a password, and engine_password_file is set, too; allowed: "
 			"only one of them");
 		return -EINVAL;
 	}
-	if (server->password_file) {
-		resp->password_file = strdup(server->password_file);
-		return resp->password_file ? resp_read_password(resp, message) : -ENOMEM;
-	}
+	if (has_file)
+		return resp_read_password(resp, message);
 	if (url->has_password || !given)
 		return 0;
 	if (strlen(given) >= sizeof(url->password)) {
@@ -321,41 +317,28 @@ static int find_password(
 	return 0;
 }
 
-static int keep(const char *path, char **ret)
+static int check_files(const struct coord_resp *resp, char *message)
 {
-	*ret = path ? strdup(path) : NULL;
-	return !path || *ret ? 0 : -ENOMEM;
-}
-
-static int find_files(
-	struct coord_resp *resp, const struct coord_server *server, char *message)
-{
-	const struct coord_tls_files files = {server->ca, server->cert, server->key};
-	const char *key = files.ca     ? "engine_ca"
-			  : files.cert ? "engine_cert"
-			  : files.key  ? "engine_key"
-				       : NULL;
+	const struct coord_server *server = &resp->server;
+	const char *key = server->ca	 ? "engine_ca"
+			  : server->cert ? "engine_cert"
+			  : server->key	 ? "engine_key"
+					 : NULL;
 	if (!resp->url.tls && !key)
 		return 0;
-	if (!resp->url.tls || !files.cert != !files.key) {
+	if (!resp->url.tls || !server->cert != !server->key) {
 		snprintf(message, COORD_TEXT, "%s%s", resp->url.tls ? "" : key,
 			resp->url.tls ? "engine_cert and engine_key belong together"
 				      : " is only for rediss:// and rediss-sentinel://");
 		return -EINVAL;
 	}
-	int err = coord_tls_check(&files, message);
-	if (!err)
-		err = keep(files.ca, &resp->files.ca);
-	if (!err)
-		err = keep(files.cert, &resp->files.cert);
-	return err ? err : keep(files.key, &resp->files.key);
+	return coord_tls_check(server, message);
 }
 
-static int find_server(struct coord_resp *resp, const struct coord_server *server,
-	const char *group, char *message)
+static int find_server(struct coord_resp *resp, const char *group, char *message)
 {
 	char why[COORD_URL_MESSAGE];
-	if (coord_url_parse(server->url, &resp->url, why) != 0) {
+	if (coord_url_parse(resp->server.url, &resp->url, why) != 0) {
 		snprintf(message, COORD_TEXT, "%s; allowed: %s", why, COORD_URL_RULE);
 		return -EINVAL;
 	}
@@ -367,8 +350,8 @@ static int find_server(struct coord_resp *resp, const struct coord_server *serve
 		return -EINVAL;
 	}
 	snprintf(resp->group, sizeof(resp->group), "{%s}", group);
-	int err = find_password(resp, server, message);
-	return err ? err : find_files(resp, server, message);
+	int err = find_password(resp, message);
+	return err ? err : check_files(resp, message);
 }
 
 int coord_resp_new(const struct coord_server *server, const char *group,
@@ -377,7 +360,8 @@ int coord_resp_new(const struct coord_server *server, const char *group,
 	struct coord_resp *resp = calloc(1, sizeof(*resp));
 	if (!resp)
 		return -ENOMEM;
-	int err = find_server(resp, server, group, message);
+	resp->server = *server;
+	int err = find_server(resp, group, message);
 	if (err) {
 		coord_resp_free(&resp);
 		return err;
@@ -396,10 +380,6 @@ void coord_resp_free(struct coord_resp **pointer)
 	if (!resp)
 		return;
 	resp_close(resp);
-	free(resp->password_file);
-	free(resp->files.ca);
-	free(resp->files.cert);
-	free(resp->files.key);
 	explicit_bzero(resp, sizeof(*resp));
 	free(resp);
 	*pointer = NULL;

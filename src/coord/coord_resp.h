@@ -22,7 +22,7 @@
 
 struct coord_resp;
 
-/* The caller owns the strings. Paths are absolute, or NULL. */
+/* Paths are absolute, or NULL. */
 struct coord_server {
 	const char *url; /* a URL in one of the forms of coord_url.h */
 	/* file of mode 0600 or 0640 with the password, read at each connection; NULL: none. The
@@ -34,8 +34,9 @@ struct coord_server {
 	const char *ca, *cert, *key;
 };
 
-/* The nodes of one `group` share an order. -ENOTSUP: built without hiredis. Errors except -ENOMEM
- * have a message or were logged. A message never shows a part of a password. */
+/* The nodes of one `group` share an order. The server's strings must outlive the engine. -ENOTSUP:
+ * built without hiredis. Errors except -ENOMEM have a message or were logged. A message never shows a
+ * part of a password. */
 must_check int coord_resp_new(const struct coord_server *server, const char *group,
 	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);

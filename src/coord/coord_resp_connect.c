@@ -23,17 +23,6 @@ static struct timeval timeout_of(const struct coord_resp *resp)
 		.tv_usec = (suseconds_t)(resp->timeout_ms % 1000) * 1000};
 }
 
-static int begin_tls(struct coord_resp *resp, const struct coord_host *host)
-{
-	const struct coord_tls_files files = {
-		resp->files.ca, resp->files.cert, resp->files.key};
-	char message[COORD_TLS_MESSAGE] = "";
-	return resp_tls_error(resp,
-		coord_tls_connect(&files, resp->link->fd, host->name, resp->timeout_ms,
-			&resp->tls, message),
-		message);
-}
-
 static int connect_to(struct coord_resp *resp, const struct coord_host *host)
 {
 	struct timeval timeout = timeout_of(resp);
@@ -46,7 +35,10 @@ static int connect_to(struct coord_resp *resp, const struct coord_host *host)
 		return resp_network_error(resp->link);
 	(void)redisSetTimeout(resp->link, timeout);
 	resp_count(resp);
-	return resp->url.tls ? begin_tls(resp, host) : 0;
+	if (!resp->url.tls)
+		return 0;
+	return coord_tls_connect(&resp->server, resp->link->fd, host->name,
+		resp->timeout_ms, &resp->tls, resp->refused);
 }
 
 /* --- commands --------------------------------------------------------------------------- */
@@ -78,7 +70,7 @@ int resp_read_password(struct coord_resp *resp, char message[SECRET_FILE_MESSAGE
 	static const char key[] = "engine_password_file";
 	struct coord_url *url = &resp->url;
 	size_t n;
-	int err = secret_file_read(key, resp->password_file, url->password,
+	int err = secret_file_read(key, resp->server.password_file, url->password,
 		sizeof(url->password), &n, message);
 	if (err)
 		return err;
@@ -86,7 +78,7 @@ int resp_read_password(struct coord_resp *resp, char message[SECRET_FILE_MESSAGE
 		snprintf(message, SECRET_FILE_MESSAGE,
 			"%s: %.80s: not a password; allowed: 1 to %zu bytes, "
 			"none of them 0",
-			key, resp->password_file, sizeof(url->password) - 1);
+			key, resp->server.password_file, sizeof(url->password) - 1);
 		return -EINVAL;
 	}
 	url->password[n] = '\0';
@@ -98,7 +90,7 @@ static int log_in(struct coord_resp *resp)
 {
 	const struct coord_url *url = &resp->url;
 	char message[SECRET_FILE_MESSAGE];
-	if (resp->password_file && resp_read_password(resp, message)) {
+	if (resp->server.password_file && resp_read_password(resp, message)) {
 		snprintf(resp->refused, sizeof(resp->refused), "gets no password: %s",
 			message);
 		return -ENOKEY;

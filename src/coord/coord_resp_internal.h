@@ -3,8 +3,8 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/secret_file.h"
-#include "coord/coord_resp.h"
 #include "coord/coord_tls.h"
 #include "coord/coord_url.h"
 
@@ -20,18 +20,15 @@ struct resp_chunks {
 
 struct coord_resp {
 	struct coord_engine engine;
-	struct coord_url url;
-	size_t host; /* index of the host to try first */
+	struct coord_server server;
+	struct coord_url url; /* of server.url */
+	size_t host;	      /* index of the host to try first */
 	/* the server to which a Redis cluster has moved the group's keys; port 0: none */
 	struct coord_host moved;
-	char *password_file; /* NULL: none */
 	char group[COORD_NAME + 2];
 	uint32_t timeout_ms;
 	redisContext *link;    /* NULL: not connected */
 	struct coord_tls *tls; /* NULL: none */
-	struct {
-		char *ca, *cert, *key; /* NULL: none */
-	} files;
 	char run[COORD_RUN];
 	char told[COORD_TEXT]; /* the refusal last logged */
 	bool looks;	 /* set by coord_resp_look, which must not load the library */
@@ -103,8 +100,6 @@ must_check int resp_end(struct coord_resp *resp, redisReply *reply, int err);
 
 /* Makes the connection count the memory of replies. */
 void resp_count(struct coord_resp *resp);
-/* Stores the message as the engine's refusal, and returns err. */
-must_check int resp_tls_error(struct coord_resp *resp, int err, const char *message);
 /* Sends buffered commands, and reads one reply. */
 must_check int resp_take(struct coord_resp *resp, redisReply **ret);
 
@@ -141,9 +136,6 @@ int resp_facts(void *context, const char *job, struct coord_job *ret);
 
 /* --- coord_resp_log.c ------------------------------------------------------------------- */
 
-/* Returns an array of the samples: those of rank 0, then those of rank 1, and so on. The caller
- * frees the array. NULL: no memory. */
-sample_id *resp_join(const struct coord_append *append);
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch);
 int resp_append(void *context, const char *run, const struct coord_token *token,
 	const struct coord_append *append);

@@ -51,22 +51,14 @@ static int tell_difference(
 int resp_enter(void *context, const char *node, const struct coord_job *job,
 	char differs[COORD_TEXT])
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
 	size_t size = roaring_bitmap_portable_size_in_bytes(job->ids);
 	auto_free char *ids = malloc(size);
-	if (!ids)
+	auto_free sample_id *log = coord_log_parts(job);
+	if (!ids || !log)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(job->ids, ids);
-	struct coord_append log;
-	int err = coord_log_parts(job, &log);
-	if (err)
-		return err;
-	auto_free sample_id *joined = resp_join(&log);
-	coord_log_parts_free(&log);
-	if (!joined)
-		return -ENOMEM;
-	struct resp_words words = resp_function(resp, "joaderfs_2_enter", 13);
+	struct resp_words words = resp_function(context, "joaderfs_2_enter", 13);
 	resp_text(&words, node);
 	resp_text(&words, job->name);
 	resp_text(&words, job->dataset);
@@ -78,27 +70,26 @@ int resp_enter(void *context, const char *node, const struct coord_job *job,
 	resp_bytes(&words, ids, size);
 	resp_number(&words, job->epoch);
 	resp_number(&words, job->n_log);
-	resp_bytes(&words, joined, job->n_log * sizeof(*joined));
+	resp_bytes(&words, log, job->n_log * sizeof(*log));
 	resp_number(&words, job->local_ranks ? job->local_ranks : 1);
-	err = resp_call(resp, &words, &reply);
+	int err = resp_call(context, &words, &reply);
 	if (err)
 		return err;
 	if (!resp_is_array(reply, 0))
 		err = -EBADE;
 	else if (reply->elements)
 		err = tell_difference(reply, job, differs);
-	return resp_end(resp, reply, err);
+	return resp_end(context, reply, err);
 }
 
 int resp_leave(void *context, const char *node, const char *job)
 {
-	struct coord_resp *resp = context;
 	/* the group may forget the job, and get another job of this name */
-	resp_forget_chunks(resp);
-	struct resp_words words = resp_function(resp, "joaderfs_2_leave", 2);
+	resp_forget_chunks(context);
+	struct resp_words words = resp_function(context, "joaderfs_2_leave", 2);
 	resp_text(&words, node);
 	resp_text(&words, job);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 /* reply: an array of rank, cursor, rank, cursor ... */
@@ -175,17 +166,15 @@ int resp_take_jobs(const redisReply *reply, struct coord_engine_jobs *ret)
 
 int resp_jobs(void *context, const char *run, struct coord_engine_jobs *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
 	*ret = (struct coord_engine_jobs){0};
-	int err = resp_same_life(resp, run);
+	int err = resp_same_life(context, run);
 	if (err)
 		return err;
-	struct resp_words words = resp_function(resp, "joaderfs_2_jobs", 0);
-	err = resp_call(resp, &words, &reply);
-	if (err)
-		return err;
-	err = resp_end(resp, reply, resp_take_jobs(reply, ret));
+	struct resp_words words = resp_function(context, "joaderfs_2_jobs", 0);
+	err = resp_call(context, &words, &reply);
+	if (!err)
+		err = resp_end(context, reply, resp_take_jobs(reply, ret));
 	if (err)
 		coord_engine_jobs_free(ret);
 	return err;
@@ -196,7 +185,6 @@ static int take_facts(const redisReply *reply, const char *job, struct coord_job
 {
 	char dataset[COORD_NAME];
 	roaring_bitmap_t *ids;
-	*ret = (struct coord_job){0};
 	if (!resp_is_array(reply, 6) || !resp_take_name(reply->element[0], dataset) ||
 		!resp_take_hex(reply->element[1], &ret->fingerprint) ||
 		!take_shape(
@@ -216,14 +204,13 @@ static int take_facts(const redisReply *reply, const char *job, struct coord_job
 
 int resp_facts(void *context, const char *job, struct coord_job *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_2_facts", 1);
+	struct resp_words words = resp_function(context, "joaderfs_2_facts", 1);
+	*ret = (struct coord_job){0};
 	resp_text(&words, job);
-	int err = resp_call(resp, &words, &reply);
-	if (err)
-		return err;
-	err = resp_end(resp, reply, take_facts(reply, job, ret));
+	int err = resp_call(context, &words, &reply);
+	if (!err)
+		err = resp_end(context, reply, take_facts(reply, job, ret));
 	if (err)
 		coord_facts_free(ret);
 	return err;

@@ -245,14 +245,15 @@ static int take_reply(struct coord_resp *resp, const char *expected, redisReply 
 
 static int send_by_tls(struct coord_resp *resp, const struct resp_words *words)
 {
-	char *text, message[COORD_TLS_MESSAGE] = "";
+	char *text;
 	int n = redisFormatCommandArgv(
 		&text, (int)words->n, (const char **)words->word, words->length);
 	if (n < 0)
 		return -ENOMEM;
-	int err = coord_tls_write(resp->tls, text, (size_t)n, resp->timeout_ms, message);
+	int err = coord_tls_write(
+		resp->tls, text, (size_t)n, resp->timeout_ms, resp->refused);
 	redisFreeCommand(text);
-	return resp_tls_error(resp, err, message);
+	return err;
 }
 
 static int send_words(struct coord_resp *resp, const struct resp_words *words)

@@ -15,24 +15,10 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "ids are sent as they a
 
 int resp_open(void *context, const char *run, const char *job, uint32_t epoch)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_open", 3);
+	struct resp_words words = resp_function_in(context, run, "joaderfs_2_open", 3);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
-	return resp_do(resp, &words);
-}
-
-sample_id *resp_join(const struct coord_append *append)
-{
-	sample_id *ids = reallocarray(NULL, (size_t)append->count + 1, sizeof(*ids));
-	size_t at = 0;
-	for (uint32_t r = 0; r < append->ranks && ids; r++) {
-		uint32_t n = append_count(append, r);
-		if (n)
-			memcpy(ids + at, append->ids[r], n * sizeof(*ids));
-		at += n;
-	}
-	return ids;
+	return resp_do(context, &words);
 }
 
 /* Calls the library's `function`. fills: the function is joaderfs_2_fill, which has two more
@@ -41,9 +27,6 @@ static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	const char *run, const struct coord_token *token,
 	const struct coord_append *append)
 {
-	auto_free sample_id *ids = resp_join(append);
-	if (!ids)
-		return -ENOMEM;
 	struct resp_words words = resp_function_in(resp, run, function, fills ? 9 : 7);
 	resp_token(&words, token);
 	resp_text(&words, append->job);
@@ -54,7 +37,7 @@ static int append_by(struct coord_resp *resp, const char *function, bool fills,
 	resp_number(&words, append->epoch);
 	resp_number(&words, append->base);
 	resp_number(&words, append->count);
-	resp_bytes(&words, ids, append->count * sizeof(*ids));
+	resp_bytes(&words, append->ids, append->count * sizeof(sample_id));
 	return resp_do(resp, &words);
 }
 
@@ -73,42 +56,39 @@ int resp_fill(void *context, const char *run, const struct coord_token *token,
 int resp_forget(
 	void *context, const struct coord_token *token, const char *job, uint32_t epoch)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function(resp, "joaderfs_2_forget", 3);
+	struct resp_words words = resp_function(context, "joaderfs_2_forget", 3);
 	resp_token(&words, token);
 	resp_text(&words, job);
 	resp_number(&words, epoch);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 int resp_mend(void *context, const char *run, const char *job)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_mend", 2);
+	struct resp_words words = resp_function_in(context, run, "joaderfs_2_mend", 2);
 	resp_text(&words, job);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 /* --- repair ----------------------------------------------------------------------------- */
 
 int resp_repair(void *context, const char *run, const struct coord_offer *offer)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_repair", 6);
+	struct resp_words words = resp_function_in(context, run, "joaderfs_2_repair", 6);
 	resp_text(&words, offer->job);
 	resp_number(&words, offer->epoch);
 	resp_number(&words, offer->rank);
 	resp_number(&words, offer->base);
 	resp_bytes(&words, offer->ids, offer->n * sizeof(sample_id));
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 int resp_repaired(void *context, const char *run, const char *node)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_repaired", 2);
+	struct resp_words words =
+		resp_function_in(context, run, "joaderfs_2_repaired", 2);
 	resp_text(&words, node);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 /* The name of an offer is "<job> <epoch> <rank> <base>". */
@@ -156,14 +136,12 @@ static int take_offers(const redisReply *reply, struct coord_offers *ret)
 
 int resp_offers(void *context, const char *run, struct coord_offers *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
 	*ret = (struct coord_offers){0};
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_offers", 1);
-	int err = resp_call(resp, &words, &reply);
-	if (err)
-		return err;
-	err = resp_end(resp, reply, take_offers(reply, ret));
+	struct resp_words words = resp_function_in(context, run, "joaderfs_2_offers", 1);
+	int err = resp_call(context, &words, &reply);
+	if (!err)
+		err = resp_end(context, reply, take_offers(reply, ret));
 	if (err)
 		coord_offers_free(ret);
 	return err;
@@ -172,27 +150,25 @@ int resp_offers(void *context, const char *run, struct coord_offers *ret)
 int resp_reported(void *context, const char *run, const struct coord_node *nodes,
 	size_t n, bool *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
 	struct resp_words words =
-		resp_function_in(resp, run, "joaderfs_2_reported", n + 1);
+		resp_function_in(context, run, "joaderfs_2_reported", n + 1);
 	for (size_t i = 0; i < n; i++)
 		resp_text(&words, nodes[i].name);
-	int err = resp_call(resp, &words, &reply);
+	int err = resp_call(context, &words, &reply);
 	if (err)
 		return err;
 	bool good = resp_is_array(reply, n);
 	for (size_t i = 0; i < n && good; i++)
 		good = resp_take_flag(reply->element[i], &ret[i]);
-	return resp_end(resp, reply, good ? 0 : -EBADE);
+	return resp_end(context, reply, good ? 0 : -EBADE);
 }
 
 int resp_ready(void *context, const char *run, const struct coord_token *token)
 {
-	struct coord_resp *resp = context;
-	struct resp_words words = resp_function_in(resp, run, "joaderfs_2_ready", 2);
+	struct resp_words words = resp_function_in(context, run, "joaderfs_2_ready", 2);
 	resp_token(&words, token);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 /* --- samples that nodes hold ------------------------------------------------------------ */
@@ -200,39 +176,35 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 int resp_tell(void *context, const char *node, const char *dataset,
 	const roaring_bitmap_t *ids, uint32_t ttl_ms)
 {
-	struct coord_resp *resp = context;
 	size_t size = roaring_bitmap_portable_size_in_bytes(ids);
 	auto_free char *bytes = malloc(size);
 	if (!bytes)
 		return -ENOMEM;
 	roaring_bitmap_portable_serialize(ids, bytes);
-	struct resp_words words = resp_function(resp, "joaderfs_2_tell", 4);
+	struct resp_words words = resp_function(context, "joaderfs_2_tell", 4);
 	resp_text(&words, node);
 	resp_text(&words, dataset);
 	resp_number(&words, ttl_ms);
 	resp_bytes(&words, bytes, size);
-	return resp_do(resp, &words);
+	return resp_do(context, &words);
 }
 
 int resp_told(void *context, const char *dataset, roaring_bitmap_t *ret)
 {
-	struct coord_resp *resp = context;
 	redisReply *reply;
-	struct resp_words words = resp_function(resp, "joaderfs_2_told", 1);
+	struct resp_words words = resp_function(context, "joaderfs_2_told", 1);
 	resp_text(&words, dataset);
-	int err = resp_call(resp, &words, &reply);
+	int err = resp_call(context, &words, &reply);
 	if (err)
 		return err;
 	err = resp_is_array(reply, 0) ? 0 : -EBADE;
-	for (size_t i = 0; err == 0 && i < reply->elements; i++) {
-		roaring_bitmap_t *ids;
+	for (size_t i = 0; !err && i < reply->elements; i++) {
+		auto_bitmap roaring_bitmap_t *ids = NULL;
 		err = resp_take_ids(reply->element[i], &ids);
-		if (err)
-			break;
-		roaring_bitmap_or_inplace(ret, ids);
-		roaring_bitmap_free(ids);
+		if (!err)
+			roaring_bitmap_or_inplace(ret, ids);
 	}
-	return resp_end(resp, reply, err);
+	return resp_end(context, reply, err);
 }
 
 #endif

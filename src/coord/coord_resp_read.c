@@ -177,23 +177,17 @@ struct parts {
 	size_t n, room;
 };
 
-/* Returns how many samples of the chunk precede the samples of the rank. */
-static size_t samples_before(const struct coord_read *read, uint32_t base, uint32_t end)
-{
-	size_t n = 0;
-	for (uint32_t r = 0; r < read->rank; r++)
-		n += ranks_position(end, read->batch, read->ranks, r) -
-		     ranks_position(base, read->batch, read->ranks, r);
-	return n;
-}
-
 /* Appends to `parts` a command that reads n samples of the rank from a chunk, beginning after the
  * first k samples that the rank has in this chunk. */
 static void ask_for_part(struct coord_resp *resp, struct parts *parts,
 	struct coord_read *read, uint32_t base, uint32_t end, uint32_t k, uint32_t n)
 {
 	char log[KEY_SIZE / 2], *name = parts->names[parts->n];
-	size_t from = (samples_before(read, base, end) + k) * sizeof(sample_id);
+	const struct coord_append chunk = {.base = base,
+		.count = end - base,
+		.ranks = read->ranks,
+		.batch = read->batch};
+	size_t from = (append_begin(&chunk, read->rank) + k) * sizeof(sample_id);
 	struct resp_words *words = &parts->words[parts->n];
 	snprintf(log, sizeof(log), "%s:log:%s", resp->group, read->job);
 	snprintf(name, KEY_SIZE,
@@ -315,13 +309,12 @@ static int read_all(
 
 int resp_read(void *context, const char *run, struct coord_read *reads, size_t n)
 {
-	struct coord_resp *resp = context;
 	bool whole;
-	int err = resp_same_life(resp, run);
+	int err = resp_same_life(context, run);
 	if (!err)
-		err = read_all(resp, reads, n, &whole);
+		err = read_all(context, reads, n, &whole);
 	if (!err && !whole) /* a list of chunks was out of date */
-		err = read_all(resp, reads, n, &whole);
+		err = read_all(context, reads, n, &whole);
 	return err;
 }
 

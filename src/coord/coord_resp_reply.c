@@ -235,19 +235,17 @@ int resp_take_ids(const redisReply *reply, roaring_bitmap_t **ret)
 	*ret = NULL;
 	if (reply->type != REDIS_REPLY_STRING)
 		return -EBADE;
+	*ret = roaring_bitmap_create();
+	if (!*ret)
+		return -ENOMEM;
 	struct ids ids = {.at = (const uint8_t *)reply->str,
 		.left = (size_t)reply->len,
-		.set = roaring_bitmap_create()};
-	if (!ids.set)
-		return -ENOMEM;
+		.set = *ret};
 	bool good = take_set(&ids);
 	add_values(&ids);
-	if (!good) {
-		roaring_bitmap_free(ids.set);
-		return -EBADE;
-	}
-	*ret = ids.set;
-	return 0;
+	if (!good)
+		bitmap_free(ret);
+	return good ? 0 : -EBADE;
 }
 
 #endif

@@ -71,21 +71,14 @@ static int send_all(redisContext *link)
 	return REDIS_OK;
 }
 
-int resp_tls_error(struct coord_resp *resp, int err, const char *message)
-{
-	if (err && message[0])
-		snprintf(resp->refused, sizeof(resp->refused), "%s", message);
-	return err;
-}
-
 static int read_by_tls(struct coord_resp *resp)
 {
-	char bytes[16 << 10], message[COORD_TLS_MESSAGE] = "";
+	char bytes[16 << 10];
 	size_t n;
 	int err = coord_tls_read(
-		resp->tls, bytes, sizeof(bytes), resp->timeout_ms, &n, message);
+		resp->tls, bytes, sizeof(bytes), resp->timeout_ms, &n, resp->refused);
 	if (err)
-		return resp_tls_error(resp, err, message);
+		return err;
 	return redisReaderFeed(resp->link->reader, bytes, n) == REDIS_OK ? 0 : -ENOMEM;
 }
 

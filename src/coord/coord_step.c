@@ -94,7 +94,7 @@ static bool are_possible(
 static void new_life(struct coord *coord)
 {
 	struct held_job *job;
-	coord->counts.lives++;
+	coord->status.lives++;
 	coord_resign(coord);
 	coord->compared = false;
 	LIST_FOREACH (job, &coord->jobs, link) {
@@ -135,7 +135,7 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	if (coord->leads && view->renewed) {
 		coord->renewed_ns = coord->now_ns;
 	} else if (coord->leads) {
-		coord->counts.fenced++;
+		coord->status.fenced++;
 		coord_resign(coord);
 	}
 	if (!mutant(MUTANT_NO_NEWS) && view->news != before.news &&
@@ -154,11 +154,11 @@ static void refuse(struct coord *coord, int err)
 			if (job->ranks[r].held)
 				coord_lose_rank(coord, job, r);
 	if (err == -EEXIST)
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"another running daemon of the group has the name '%s'",
 			coord->self.name);
 	else
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"the group's version of the protocol is not %d, this node's",
 			COORD_VERSION);
 }
@@ -186,7 +186,7 @@ static void answered(
 	struct coord *coord, const struct coord_beat *beat, const struct coord_view *view)
 {
 	coord->refused = false;
-	coord->message[0] = '\0';
+	coord->status.message[0] = '\0';
 	for (size_t i = 0; i < beat->n; i++)
 		granted(coord, coord_find_job(coord, beat->leases[i].job),
 			beat->leases[i].rank, &beat->leases[i]);
@@ -286,26 +286,27 @@ static void away(struct coord *coord, int err)
 {
 	const struct coord_engine *engine = coord->engine;
 	const char *refused = engine->refused ? engine->refused(engine->context) : "";
-	if (!coord->away_since_ns)
-		coord->away_since_ns = coord->now_ns ? coord->now_ns : 1;
-	coord->away_errno = -err;
+	if (!coord->status.away_since_ns)
+		coord->status.away_since_ns = coord->now_ns ? coord->now_ns : 1;
+	coord->status.away_errno = -err;
 	if (err == -EBADMSG)
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"the engine's log has a sample twice, or a sample that is not "
 			"the job's");
 	else if (err == -EBADE)
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"the engine's answer to %s is invalid",
 			engine->asked ? engine->asked(engine->context) : "this node");
 	else if (err == -E2BIG)
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"the group's jobs have more samples than this node has memory "
 			"for");
 	else if (refused[0])
-		snprintf(coord->message, sizeof(coord->message), "the engine %.*s",
-			(int)sizeof(coord->message) - 32, refused);
+		snprintf(coord->status.message, sizeof(coord->status.message),
+			"the engine %.*s", (int)sizeof(coord->status.message) - 32,
+			refused);
 	else
-		snprintf(coord->message, sizeof(coord->message),
+		snprintf(coord->status.message, sizeof(coord->status.message),
 			"the engine does not answer: %s", strerror(-err));
 	coord->patience_ns = coord->patience_ns * 2 + coord->ttl_ns / 64;
 	if (coord->patience_ns > coord->ttl_ns / 4)
@@ -321,7 +322,7 @@ uint64_t coord_step(struct coord *coord, uint64_t now_ns)
 	if (!coord->moved_ns)
 		coord->moved_ns = now_ns;
 	coord->due_ns = now_ns + coord->ttl_ns / 4;
-	if (coord->away_since_ns && now_ns < coord->beat_ns)
+	if (coord->status.away_since_ns && now_ns < coord->beat_ns)
 		return coord->beat_ns;
 	int err = step(coord);
 	if (err == -ESTALE || err == -ENOENT || err == -EBUSY || err == -EAGAIN) {
@@ -333,8 +334,8 @@ uint64_t coord_step(struct coord *coord, uint64_t now_ns)
 		coord_drop_streams(coord);
 		away(coord, err);
 	} else {
-		coord->away_since_ns = 0;
-		coord->away_errno = 0;
+		coord->status.away_since_ns = 0;
+		coord->status.away_errno = 0;
 		coord->patience_ns = 0;
 	}
 	return coord->due_ns;

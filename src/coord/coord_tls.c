@@ -4,26 +4,25 @@
 #include "coord/coord_tls.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 
 #ifndef HAVE_OPENSSL
 
 struct coord_tls;
 
-int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE])
+int coord_tls_check(const struct coord_server *server, char message[COORD_TLS_MESSAGE])
 {
-	(void)files;
+	(void)server;
 	snprintf(message, COORD_TLS_MESSAGE,
 		"rediss:// needs OpenSSL, which joaderfs was built without");
 	return -ENOTSUP;
 }
 
-int coord_tls_connect(const struct coord_tls_files *files, int socket, const char *host,
+int coord_tls_connect(const struct coord_server *server, int socket, const char *host,
 	uint32_t timeout_ms, struct coord_tls **ret, char message[COORD_TLS_MESSAGE])
 {
 	(void)socket, (void)host, (void)timeout_ms, (void)ret;
-	return coord_tls_check(files, message);
+	return coord_tls_check(server, message);
 }
 
 int coord_tls_write(struct coord_tls *tls, const void *bytes, size_t n,
@@ -66,11 +65,11 @@ struct coord_tls {
 	char host[256];
 };
 
-static int make_context(const struct coord_tls_files *files, SSL_CTX **ret, char *message)
+static int make_context(const struct coord_server *server, SSL_CTX **ret, char *message)
 {
-	const struct tls_files read = {.ca = files->ca,
-		.cert = files->cert,
-		.key = files->key,
+	const struct tls_files read = {.ca = server->ca,
+		.cert = server->cert,
+		.key = server->key,
 		.ca_option = "engine_ca",
 		.cert_option = "engine_cert",
 		.key_option = "engine_key"};
@@ -80,7 +79,7 @@ static int make_context(const struct coord_tls_files *files, SSL_CTX **ret, char
 		err = -ENOTSUP;
 	if (!err)
 		err = tls_files_use_authorities(context, &read, message);
-	if (!err && files->cert)
+	if (!err && server->cert)
 		err = tls_files_use_own(context, &read, message);
 	ERR_clear_error();
 	if (err) {
@@ -92,10 +91,10 @@ static int make_context(const struct coord_tls_files *files, SSL_CTX **ret, char
 	return 0;
 }
 
-int coord_tls_check(const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE])
+int coord_tls_check(const struct coord_server *server, char message[COORD_TLS_MESSAGE])
 {
 	SSL_CTX *context;
-	int err = make_context(files, &context, message);
+	int err = make_context(server, &context, message);
 	if (!err)
 		SSL_CTX_free(context);
 	return err;
@@ -185,12 +184,12 @@ static int shake_hands(struct coord_tls *tls, uint32_t timeout_ms, char *message
 	}
 }
 
-int coord_tls_connect(const struct coord_tls_files *files, int socket, const char *host,
+int coord_tls_connect(const struct coord_server *server, int socket, const char *host,
 	uint32_t timeout_ms, struct coord_tls **ret, char message[COORD_TLS_MESSAGE])
 {
 	SSL_CTX *context;
 	char why[COORD_TLS_MESSAGE] = "";
-	int err = make_context(files, &context, why);
+	int err = make_context(server, &context, why);
 	if (err) {
 		snprintf(message, COORD_TLS_MESSAGE, "has no TLS here: %.200s",
 			why[0] ? why : strerror(-err));

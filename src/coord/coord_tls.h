@@ -3,18 +3,15 @@
 
 #pragma once
 
-#include "base/cleanup.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "coord/coord_resp.h"
 
 /*
  * TLS 1.2 or later over a socket that is connected to the engine's server.
  *
  *   Flow: coord_tls_check at the daemon's start, coord_tls_connect at each connection. Both read
  *         the files, which may have changed in between.
- *   Trust: the server's certificate must be signed by an authority in `ca`, and be valid for the
- *         requested host.
+ *   Trust: the server's certificate must be signed by an authority in server->ca, and be valid for
+ *         the requested host.
  *   Errors: -errno with a message that the caller prints after "the engine "; the message of
  *         coord_tls_check is a sentence of its own. -ENOTSUP: built without OpenSSL's libssl.
  *         -ETIMEDOUT has no message.
@@ -25,18 +22,12 @@
 
 #define COORD_TLS_MESSAGE 224
 
-/* absolute paths */
-struct coord_tls_files {
-	const char *ca;		/* trusted authorities; NULL: the system's */
-	const char *cert, *key; /* this node's; NULL: none */
-};
-
 struct coord_tls;
 
 must_check int coord_tls_check(
-	const struct coord_tls_files *files, char message[COORD_TLS_MESSAGE]);
+	const struct coord_server *server, char message[COORD_TLS_MESSAGE]);
 /* Begins TLS over the socket, which becomes non-blocking. The caller still owns the socket. */
-must_check int coord_tls_connect(const struct coord_tls_files *files, int socket,
+must_check int coord_tls_connect(const struct coord_server *server, int socket,
 	const char *host, uint32_t timeout_ms, struct coord_tls **ret,
 	char message[COORD_TLS_MESSAGE]);
 /* Writes all n bytes. */

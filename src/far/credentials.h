@@ -31,13 +31,18 @@ must_check int credentials_copy(
 
 /* A profile from Amazon's files (credentials and config). NULL: both files lack the field. */
 struct profile {
-	char *key_id, *secret, *token;
-	char *process;
-	/* A web identity. role: ARN of the role. session: name of the session. identity: path of
-	 * the token's file. */
-	char *role, *session, *identity;
-	char *other_role, *sso; /* not supported: these cause an error */
-	char *region, *endpoint, *addressing;
+	union {
+		struct {
+			char *key_id, *secret, *token;
+			char *process;
+			/* A web identity. role: ARN of the role. session: name of the session.
+			 * identity: path of the token's file. */
+			char *role, *session, *identity;
+			char *other_role, *sso; /* not supported: these cause an error */
+			char *region, *endpoint, *addressing;
+		};
+		char *texts[12]; /* all fields above */
+	};
 	bool found;
 };
 

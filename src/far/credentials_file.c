@@ -3,20 +3,23 @@
 
 #include "far/credentials.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Reads files in the format of Amazon's tools: [SECTION], KEY = VALUE. */
 
+#define KEY_TEXTS 3 /* the first texts of a profile: the key, its secret and its token */
+#define TEXTS (sizeof(((struct profile *)0)->texts) / sizeof(char *))
+
+static_assert(offsetof(struct profile, found) == TEXTS * sizeof(char *),
+	"all fields are texts");
+
 void profile_free(struct profile *profile)
 {
-	char **texts[] = {&profile->key_id, &profile->secret, &profile->token,
-		&profile->process, &profile->role, &profile->session, &profile->identity,
-		&profile->other_role, &profile->sso, &profile->region, &profile->endpoint,
-		&profile->addressing};
-	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		free(*texts[i]);
+	for (size_t i = 0; i < TEXTS; i++)
+		free(profile->texts[i]);
 	*profile = (struct profile){0};
 }
 
@@ -76,32 +79,16 @@ static bool is_section(char *line, const char *section)
 	return strcmp(trim(line + 1), section) == 0;
 }
 
-static void move(char **from, char **to)
-{
-	if (*to)
-		return;
-	*to = *from;
-	*from = NULL;
-}
-
 /* Moves to `profile` the fields that it lacks. The key, its secret and its token always come from
  * the same file. */
 static void merge(struct profile *from, struct profile *profile)
 {
-	if (!profile->key_id && !profile->secret) {
-		move(&from->key_id, &profile->key_id);
-		move(&from->secret, &profile->secret);
-		move(&from->token, &profile->token);
-	}
-	move(&from->process, &profile->process);
-	move(&from->role, &profile->role);
-	move(&from->session, &profile->session);
-	move(&from->identity, &profile->identity);
-	move(&from->other_role, &profile->other_role);
-	move(&from->sso, &profile->sso);
-	move(&from->region, &profile->region);
-	move(&from->endpoint, &profile->endpoint);
-	move(&from->addressing, &profile->addressing);
+	size_t i = profile->key_id || profile->secret ? KEY_TEXTS : 0;
+	for (; i < TEXTS; i++)
+		if (!profile->texts[i]) {
+			profile->texts[i] = from->texts[i];
+			from->texts[i] = NULL;
+		}
 	profile->found = profile->found || from->found;
 }
 

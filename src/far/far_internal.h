@@ -24,9 +24,11 @@ struct place {
 	struct place *next;
 	char *url;
 	unsigned timeout_s;
-	char *endpoint;		 /* no slash at its end; NULL: the cloud's own server */
-	char *region;		 /* NULL: the place is neither s3 nor Google */
-	struct learned *learned; /* facts from servers; NULL: the place is not s3 */
+	char *endpoint; /* no slash at its end; NULL: the cloud's own server */
+	char *region;	/* NULL: the place is neither s3 nor Google */
+	/* region of the bucket, which a server has reported; NULL: none has. learned NULL: the
+	 * place is not s3 */
+	_Atomic(char *) *learned;
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
 	/* finds each request's key or token; NULL: only `query` and `bearer` are used */
@@ -53,10 +55,6 @@ must_check int place_set_endpoint(
  * fetches the credentials when they are needed. */
 must_check int place_add_keys(struct place *place, const struct key_settings *settings,
 	struct far_error *ret_error);
-
-struct learned {
-	_Atomic(char *) region; /* region of the bucket; NULL: not reported */
-};
 
 /* Returns the region that a server has reported, otherwise the configured region. */
 const char *place_region(const struct place *place);
@@ -128,7 +126,6 @@ struct transfer {
 	bool wrong;   /* the body was longer than expected, and was cut off */
 	/* Text of a listing, or body of an error; ends with \0. The caller frees it. */
 	char *text;
-	size_t text_room;
 };
 
 /* Returns 0 if the server has answered, with any status; otherwise -errno, with a message. */

@@ -174,8 +174,7 @@ void print_escaped(FILE *out, const char *text, bool slash)
 
 const char *place_region(const struct place *place)
 {
-	const char *learned =
-		place->learned ? atomic_load(&place->learned->region) : NULL;
+	const char *learned = place->learned ? atomic_load(place->learned) : NULL;
 	return learned ? learned : place->region;
 }
 
@@ -189,9 +188,8 @@ bool place_learns(const struct place *place, const char *region)
 		return false;
 	log_info("%s: the server says that the bucket is in the region %s", place->url,
 		region);
-	atomic_store(&place->learned->region,
-		/* The previous text is not freed: other threads may be reading it. */
-		copied);
+	/* The previous text is not freed: other threads may be reading it. */
+	atomic_store(place->learned, copied);
 	return true;
 }
 

@@ -7,6 +7,8 @@
 #include "base/lock.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -151,14 +153,10 @@ static bool take_text(struct transfer *transfer, size_t most, const char *data, 
 	size_t used = transfer->got;
 	if (n > most - used)
 		return false;
-	if (used + n + 1 > transfer->text_room) {
-		size_t room = (used + n + 1) * 2;
-		char *grown = realloc(transfer->text, room);
-		if (!grown)
-			return false;
-		transfer->text = grown;
-		transfer->text_room = room;
-	}
+	char *grown = realloc(transfer->text, used + n + 1);
+	if (!grown)
+		return false;
+	transfer->text = grown;
 	memcpy(transfer->text + used, data, n);
 	transfer->text[used + n] = '\0';
 	transfer->got += n;
@@ -196,41 +194,41 @@ static size_t take_body(char *data, size_t size, size_t n, void *context)
 	return good ? n : CURL_WRITEFUNC_ERROR;
 }
 
-static struct curl_slist *add_head(struct curl_slist *heads, const char *text)
+/* Appends a header line. Returns false if there is no memory. */
+printf_like(2, 3) static bool add_head(struct curl_slist **heads, const char *format, ...)
 {
-	struct curl_slist *grown = curl_slist_append(heads, text);
-	if (!grown)
-		curl_slist_free_all(heads);
+	char text[MOST_TOKEN];
+	va_list args;
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	struct curl_slist *grown = curl_slist_append(*heads, text);
+	if (grown)
+		*heads = grown;
 	return grown;
 }
 
 static struct curl_slist *heads_of(
 	const struct transfer *transfer, const struct credentials *credentials)
 {
-	char text[MOST_TOKEN];
-	struct curl_slist *heads = add_head(NULL, "Accept: */*");
-	if (transfer->ranged && heads) {
-		snprintf(text, sizeof(text), "Range: bytes=%llu-%llu",
-			(unsigned long long)transfer->offset,
-			(unsigned long long)(transfer->offset + transfer->bytes - 1));
-		heads = add_head(heads, text);
-	}
-	const char *bearer =
-		credentials->bearer ? credentials->bearer : transfer->place->bearer;
-	if (bearer && heads) {
-		snprintf(text, sizeof(text), "Authorization: Bearer %s", bearer);
-		heads = add_head(heads, text);
-	}
-	if (credentials->key_id && heads)
-		heads = add_head(heads, "x-amz-content-sha256: UNSIGNED-PAYLOAD");
-	if (credentials->key_id && transfer->place->requester_pays && heads)
-		heads = add_head(heads, "x-amz-request-payer: requester");
-	if (credentials->token && heads) {
-		snprintf(text, sizeof(text), "x-amz-security-token: %s",
-			credentials->token);
-		heads = add_head(heads, text);
-	}
-	return heads;
+	struct curl_slist *heads = NULL;
+	const struct place *place = transfer->place;
+	const char *bearer = credentials->bearer ? credentials->bearer : place->bearer;
+	bool signs = credentials->key_id;
+	if (add_head(&heads, "Accept: */*") &&
+		(!transfer->ranged ||
+			add_head(&heads, "Range: bytes=%" PRIu64 "-%" PRIu64,
+				transfer->offset,
+				transfer->offset + transfer->bytes - 1)) &&
+		(!bearer || add_head(&heads, "Authorization: Bearer %s", bearer)) &&
+		(!signs || add_head(&heads, "x-amz-content-sha256: UNSIGNED-PAYLOAD")) &&
+		(!signs || !place->requester_pays ||
+			add_head(&heads, "x-amz-request-payer: requester")) &&
+		(!credentials->token ||
+			add_head(&heads, "x-amz-security-token: %s", credentials->token)))
+		return heads;
+	curl_slist_free_all(heads);
+	return NULL;
 }
 
 static void set_signature(

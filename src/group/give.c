@@ -37,7 +37,6 @@ static void opened(void *context, const struct sched_opened *opened)
 		htole32(tensor->shape.height), htole32(tensor->shape.width)};
 	const struct peer_tensor answer = {.head = head,
 		.head_bytes = PEERS_HEAD,
-		.fd = -1,
 		.bytes = tensor->data,
 		.length = tensor->bytes,
 		.release = sent,

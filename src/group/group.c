@@ -277,10 +277,8 @@ void group_free(struct group **group_pointer)
 	coord_free(&group->coord);
 	coord_local_free(&group->local);
 	coord_resp_free(&group->resp);
-	if (group->not_served)
-		roaring_bitmap_free(group->not_served);
-	if (group->wake >= 0)
-		close(group->wake);
+	bitmap_free(&group->not_served);
+	cleanup_close(&group->wake);
 	lock_destroy(&group->lock);
 	free(group);
 	*group_pointer = NULL;

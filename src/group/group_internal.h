@@ -3,6 +3,7 @@
 
 #pragma once
 
+#include "base/bitmap.h"
 #include "base/lock.h"
 #include "coord/coord.h"
 #include "coord/coord_local.h"

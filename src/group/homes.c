@@ -101,16 +101,13 @@ static void forget_gone(const struct peers *peers, const struct home *homes, siz
 
 void peers_members(struct peers *peers, const struct coord_node *members, size_t n)
 {
-	struct home *homes = NULL;
+	auto_free struct home *homes = NULL;
 	if (!peers || is_same(peers, members, n))
 		return;
 	ssize_t n_homes = make_homes(peers, members, n, &homes);
-	uint32_t *at = calloc(n + 1, sizeof(*at));
-	if (n_homes < 0 || !at) {
-		free(homes);
-		free(at);
+	auto_free uint32_t *at = calloc(n + 1, sizeof(*at));
+	if (n_homes < 0 || !at)
 		return; /* the next call tries again */
-	}
 	forget_gone(peers, homes, (size_t)n_homes);
 	struct place *place = make_place(homes, (size_t)n_homes, at);
 	struct home *old_homes = peers->homes;
@@ -123,8 +120,8 @@ void peers_members(struct peers *peers, const struct coord_node *members, size_t
 		peers->place = place;
 		peers->at = at;
 	}
-	free(old_homes);
-	free(old_at);
+	homes = old_homes;
+	at = old_at;
 	place_free(&old_place);
 }
 

@@ -162,31 +162,10 @@ void peers_free(struct peers **peers_pointer)
 	free(peers);
 }
 
-/* --- counters ---------------------------------------------------------------------------- */
-
-#define MOST_COUNTED 4096
-
-static bool find_bytes(
-	const struct peer_counters *counters, size_t n, const char *name, uint64_t *ret)
-{
-	for (size_t i = 0; i < n && i < MOST_COUNTED; i++)
-		if (strcmp(counters[i].name, name) == 0) {
-			*ret = counters[i].bytes;
-			return true;
-		}
-	return false;
-}
-
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out)
 {
-	auto_free struct peer_counters *counters =
-		calloc(MOST_COUNTED, sizeof(*counters));
-	if (!counters)
-		return false;
 	*ret_in = *ret_out = 0;
-	size_t n = peer_client_counters(peers->client, counters, MOST_COUNTED);
-	bool known = find_bytes(counters, n, name, ret_in);
-	n = peer_server_counters(peers->server, counters, MOST_COUNTED);
-	return find_bytes(counters, n, name, ret_out) || known;
+	bool known = peer_client_bytes(peers->client, name, ret_in);
+	return peer_server_bytes(peers->server, name, ret_out) || known;
 }

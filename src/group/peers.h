@@ -85,7 +85,7 @@ must_check int peers_new(const struct daemon_config *config, struct dataset **da
  * or holds samples of the scheduler. */
 void peers_free(struct peers **peers);
 /* Sets *ret_in and *ret_out to the bytes of tensors received from and sent to the node `name`.
- * Returns false if there was no connection with the node, or if there is no memory. */
+ * Returns false if there was no connection with the node. */
 bool peers_bytes(
 	const struct peers *peers, const char *name, uint64_t *ret_in, uint64_t *ret_out);
 

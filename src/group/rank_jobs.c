@@ -121,10 +121,8 @@ static void forget(void *context, const char *training, uint32_t number, uint32_
 	if (!rank)
 		return;
 	struct otherwise *otherwise = &rank->otherwise[epoch % 2];
-	if (otherwise->positions && otherwise->epoch != epoch) {
-		roaring_bitmap_free(otherwise->positions);
-		otherwise->positions = NULL;
-	}
+	if (otherwise->epoch != epoch)
+		bitmap_free(&otherwise->positions);
 	if (!otherwise->positions)
 		otherwise->positions = roaring_bitmap_create();
 	otherwise->epoch = epoch;
@@ -158,8 +156,7 @@ static void lacked(void *context, const char *dataset, roaring_bitmap_t *ids)
 static void rank_free(struct group_rank *rank)
 {
 	for (int i = 0; i < 2; i++)
-		if (rank->otherwise[i].positions)
-			roaring_bitmap_free(rank->otherwise[i].positions);
+		bitmap_free(&rank->otherwise[i].positions);
 	sched_job_put(rank->job);
 	free(rank);
 }

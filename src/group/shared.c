@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "group/peers.h"
 
 #include <errno.h>
@@ -12,11 +13,10 @@
 /* Equal fingerprints mean samples with equal paths, sizes and ids. */
 static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 {
-	roaring_bitmap_t *all = NULL;
-	char *message = NULL;
+	auto_bitmap roaring_bitmap_t *all = NULL;
+	auto_free char *message = NULL;
 	uint64_t both[2];
 	int err = dataset_select(dataset, NULL, &all, &message);
-	free(message);
 	if (err)
 		return err;
 	size_t n = roaring_bitmap_get_cardinality(all);
@@ -26,7 +26,6 @@ static int make_fingerprint(struct dataset *dataset, uint64_t *ret)
 		both[1] = place_hash(ids, n * sizeof(*ids));
 		*ret = place_hash(both, sizeof(both));
 	}
-	roaring_bitmap_free(all);
 	return err;
 }
 

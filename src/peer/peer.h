@@ -111,16 +111,10 @@ struct peer_tensor {
 	/* data that precede the bytes, such as the shape; peer_answer copies them */
 	const void *head;
 	size_t head_bytes; /* at most PEER_HEAD */
-	/* If fd >= 0, the bytes are in this file from `offset` on. They are sent by sendfile(2),
-	 * and must never change, not even after the release. If fd is -1, the bytes are in memory.
-	 * Memory is faster for peers on loopback, because the kernel passes on pieces larger than a
-	 * page. */
-	int fd;
-	uint64_t offset;
-	const void *bytes;
+	const void *bytes; /* the caller's until the release */
 	uint64_t length;
-	/* Called once, when the descriptor and the bytes are no longer used: by any thread, without
-	 * a lock of this module, possibly before peer_answer returns. NULL: nothing is called. */
+	/* Called once, when the bytes are no longer used: by any thread, without a lock of this
+	 * module, possibly before peer_answer returns. NULL: nothing is called. */
 	void (*release)(void *context);
 	void *context;
 };
@@ -184,16 +178,7 @@ must_check int peer_fetch(struct peer_client *client, const struct peer_fetch *f
 
 /* --- counters ---------------------------------------------------------------------------- */
 
-struct peer_counters {
-	char name[PEER_NAME + 1]; /* name of the other node */
-	uint64_t bytes;	  /* bytes of tensors received (client) or sent (server) */
-	uint64_t samples; /* tensors received or sent completely */
-	uint64_t failed; /* client: failed fetches; server: refused or dropped requests */
-	uint64_t waiting; /* client: unfinished fetches; server: unfinished answers */
-};
-
-/* Fills `ret` with the counters of at most n nodes, and returns the number of all nodes. */
-size_t peer_server_counters(
-	struct peer_server *server, struct peer_counters *ret, size_t n);
-size_t peer_client_counters(
-	struct peer_client *client, struct peer_counters *ret, size_t n);
+/* Sets *ret to the bytes of tensors sent to (server) or received from (client) the node `name`.
+ * Returns false if the server or the client does not know the node. */
+bool peer_server_bytes(struct peer_server *server, const char *name, uint64_t *ret);
+bool peer_client_bytes(struct peer_client *client, const char *name, uint64_t *ret);

@@ -41,12 +41,9 @@ static int add_locked(struct peer_client *client, struct peer_want *want, bool *
 	struct peer_node *node = client->nodes[want->fetch.node];
 	if (client->stopping)
 		return -ECANCELED;
-	if (node->is_gone || clock_now_ns() < node->down_until_ns) {
-		atomic_fetch_add(&node->failed, 1);
+	if (node->is_gone || clock_now_ns() < node->down_until_ns)
 		return -EHOSTDOWN;
-	}
 	TAILQ_INSERT_TAIL(&node->waiting, want, link);
-	atomic_fetch_add(&node->n_waiting, 1);
 	*ret_wakes = set_ready_locked(client, node);
 	return 0;
 }
@@ -68,11 +65,8 @@ int peer_fetch(struct peer_client *client, const struct peer_fetch *fetch)
 	return err;
 }
 
-void peer_want_done(struct peer_node *node, struct peer_want *want, int err)
+void peer_want_done(struct peer_want *want, int err)
 {
-	if (err)
-		atomic_fetch_add(&node->failed, 1);
-	atomic_fetch_sub(&node->n_waiting, 1);
 	want->fetch.done(want->fetch.context, err);
 	free(want);
 }
@@ -233,19 +227,14 @@ int peer_client_space(
 	return 0;
 }
 
-size_t peer_client_counters(
-	struct peer_client *client, struct peer_counters *ret, size_t n)
+bool peer_client_bytes(struct peer_client *client, const char *name, uint64_t *ret)
 {
 	LOCK_SCOPE(&client->lock);
-	for (uint32_t i = 0; i < client->n_nodes && i < n; i++) {
-		struct peer_node *node = client->nodes[i];
-		ret[i] = (struct peer_counters){.bytes = atomic_load(&node->bytes),
-			.samples = atomic_load(&node->samples),
-			.failed = atomic_load(&node->failed),
-			.waiting = atomic_load(&node->n_waiting)};
-		memcpy(ret[i].name, node->name, sizeof(node->name));
-	}
-	return client->n_nodes;
+	uint32_t i = find_node_locked(client, name);
+	bool known = i < client->n_nodes;
+	if (known)
+		*ret = client->nodes[i]->bytes;
+	return known;
 }
 
 /* --- the loop ---------------------------------------------------------------------------- */
@@ -311,12 +300,6 @@ static void look(struct peer_client *client, uint64_t now)
 		client->next_look_ns = next;
 }
 
-static bool is_stopping(struct peer_client *client)
-{
-	LOCK_SCOPE(&client->lock);
-	return client->stopping;
-}
-
 static void end_all(struct peer_client *client)
 {
 	struct peer_node *node;
@@ -334,7 +317,7 @@ static void *loop(void *context)
 	struct epoll_event events[EVENTS];
 	uint64_t count;
 	looping = client;
-	while (!is_stopping(client)) {
+	while (!client->stopping) {
 		int n = epoll_wait(client->epoll, events, EVENTS,
 			clock_ms_until(client->next_look_ns));
 		for (int i = 0; i < n; i++) {
@@ -377,10 +360,8 @@ static void destroy(struct peer_client *client)
 		free((char *)(uintptr_t)client->spaces[i].dataset);
 		free((char *)(uintptr_t)client->spaces[i].preparation);
 	}
-	if (client->epoll >= 0)
-		close(client->epoll);
-	if (client->wake >= 0)
-		close(client->wake);
+	cleanup_close(&client->epoll);
+	cleanup_close(&client->wake);
 	lock_destroy(&client->lock);
 	free(client->nodes);
 	free(client->scratch);
@@ -416,9 +397,7 @@ void peer_client_free(struct peer_client **client_)
 	*client_ = NULL;
 	if (!client)
 		return;
-	lock_take(&client->lock);
 	client->stopping = true;
-	lock_release(&client->lock);
 	peer_wake(client->wake);
 	ensure(pthread_join(client->thread, NULL) == 0);
 	destroy(client);

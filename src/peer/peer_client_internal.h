@@ -77,7 +77,7 @@ struct peer_node {
 	uint8_t *to; /* NULL: the bytes are discarded */
 	int to_err;  /* error for done() if the answer itself has no error; 0: none */
 
-	_Atomic uint64_t bytes, samples, failed, n_waiting;
+	_Atomic uint64_t bytes; /* of tensors received completely */
 };
 
 struct peer_client {
@@ -89,7 +89,7 @@ struct peer_client {
 	uint64_t next_look_ns; /* next check of deadlines; no deadline passes earlier */
 	uint8_t *scratch;
 	struct lock lock;
-	bool stopping;		       /* (lock) */
+	atomic_bool stopping;
 	SLIST_HEAD(, peer_node) ready; /* (lock) nodes for which the loop has work */
 	struct peer_node **nodes;      /* (lock) */
 	uint32_t n_nodes;	       /* (lock) */
@@ -121,7 +121,7 @@ must_check int peer_receive(struct peer_node *node, const char **ret_why);
 /* --- peer_client.c ----------------------------------------------------------------------- */
 
 /* Calls done() with err, and frees `want`. */
-void peer_want_done(struct peer_node *node, struct peer_want *want, int err);
+void peer_want_done(struct peer_want *want, int err);
 void peer_slot_free(struct peer_node *node, struct peer_slot *slot);
 /* Makes new fetches fail until until_ns (clock_now_ns); 0: they fail no longer. */
 void peer_node_set_down(struct peer_node *node, uint64_t until_ns);

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -44,24 +43,11 @@ void peer_wake(int fd)
 
 /* --- without TLS ------------------------------------------------------------------------- */
 
-static ssize_t send_plain(struct peer_link *link, const struct iovec *parts, bool more)
+static ssize_t send_plain(struct peer_link *link, const struct iovec *parts)
 {
 	struct msghdr message = {
 		.msg_iov = (struct iovec *)(uintptr_t)parts, .msg_iovlen = 2};
-	return sendmsg(link->fd, &message, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
-}
-
-static ssize_t send_file_plain(struct peer_link *link, const struct iovec *front,
-	int file, uint64_t offset, uint64_t n)
-{
-	const struct iovec parts[2] = {*front};
-	off_t at = (off_t)offset;
-	if (front->iov_len > 0)
-		return send_plain(link, parts, n > 0);
-	ssize_t sent = sendfile(link->fd, file, &at, n);
-	if (sent == 0)
-		errno = ENODATA;
-	return sent > 0 ? sent : -1;
+	return sendmsg(link->fd, &message, MSG_NOSIGNAL);
 }
 
 #ifndef HAVE_OPENSSL
@@ -96,13 +82,7 @@ bool peer_link_has_more(const struct peer_link *link)
 
 ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2])
 {
-	return send_plain(link, parts, false);
-}
-
-ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, int file,
-	uint64_t offset, uint64_t n)
-{
-	return send_file_plain(link, front, file, offset, n);
+	return send_plain(link, parts);
 }
 
 #else
@@ -265,26 +245,20 @@ static bool renew_keys(struct peer_link *link)
 	return false;
 }
 
-static ssize_t written(struct peer_link *link, ssize_t result)
-{
-	if (result > 0) {
-		link->n_sent += (uint64_t)result;
-		return result;
-	}
-	ssize_t none = result_of(link, (int)result);
-	ERR_clear_error();
-	if (none == 0)
-		errno = ECONNRESET;
-	return -1;
-}
-
 static ssize_t send_tls(struct peer_link *link, const void *bytes, size_t n)
 {
 	begin_call();
 	if (!renew_keys(link))
 		return -1;
-	return written(
-		link, SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD));
+	int sent = SSL_write(link->tls, bytes, n < RECORD ? (int)n : (int)RECORD);
+	if (sent > 0) {
+		link->n_sent += (uint64_t)sent;
+		return sent;
+	}
+	if (result_of(link, sent) == 0)
+		errno = ECONNRESET;
+	ERR_clear_error();
+	return -1;
 }
 
 /* Copies the first bytes of both parts into one record of TLS, so that they are sent together. */
@@ -294,7 +268,7 @@ ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2
 	size_t front = parts[0].iov_len;
 	link->why = NULL;
 	if (!link->tls)
-		return send_plain(link, parts, false);
+		return send_plain(link, parts);
 	if (front == 0)
 		return send_tls(link, parts[1].iov_base, parts[1].iov_len);
 	if (front >= RECORD || parts[1].iov_len == 0)
@@ -304,40 +278,6 @@ ssize_t peer_link_send(struct peer_link *link, const struct iovec parts[static 2
 	memcpy(record, parts[0].iov_base, front);
 	memcpy(record + front, parts[1].iov_base, rest);
 	return send_tls(link, record, front + rest);
-}
-
-static ssize_t send_file_by_kernel(
-	struct peer_link *link, int file, uint64_t offset, uint64_t n)
-{
-	begin_call();
-	if (!renew_keys(link))
-		return -1;
-	ossl_ssize_t sent = SSL_sendfile(link->tls, file, (off_t)offset, n, 0);
-	if (sent == 0) {
-		errno = ENODATA;
-		return -1;
-	}
-	return written(link, sent);
-}
-
-ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front, int file,
-	uint64_t offset, uint64_t n)
-{
-	uint8_t bytes[RECORD];
-	link->why = NULL;
-	if (!link->tls)
-		return send_file_plain(link, front, file, offset, n);
-	if (link->by_kernel && front->iov_len == 0)
-		return send_file_by_kernel(link, file, offset, n);
-	size_t room = RECORD - front->iov_len;
-	ssize_t got = pread(file, bytes, n < room ? n : room, (off_t)offset);
-	if (got == 0)
-		errno = ENODATA;
-	if (got <= 0)
-		return -1;
-	const struct iovec parts[2] = {
-		*front, {.iov_base = bytes, .iov_len = (size_t)got}};
-	return peer_link_send(link, parts);
 }
 
 #endif

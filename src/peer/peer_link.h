@@ -14,7 +14,7 @@
  * which may be EAGAIN.
  *
  *   Flow: peer_link_begin -> peer_link_secure, and peer_link_shake until it returns 1, if the link
- *         has TLS -> peer_link_read, _send, _send_file -> peer_link_close.
+ *         has TLS -> peer_link_read, _send -> peer_link_close.
  *   Owns: the descriptor and the state of TLS. The kernel encrypts sent bytes if the kernel and
  *         OpenSSL support this (kernel TLS).
  *   Threads: the caller serialises the calls.   Locks: the trust's, while TLS begins.
@@ -59,9 +59,6 @@ bool peer_link_has_more(const struct peer_link *link);
  * call must begin with the same bytes. */
 must_check ssize_t peer_link_send(
 	struct peer_link *link, const struct iovec parts[static 2]);
-/* Sends `front`, then n bytes of the file from `offset` on. ENODATA: the file is too short. */
-must_check ssize_t peer_link_send_file(struct peer_link *link, const struct iovec *front,
-	int file, uint64_t offset, uint64_t n);
 
 /* Wakes the thread that polls the eventfd. */
 void peer_wake(int fd);

@@ -20,7 +20,7 @@ static void fail_queue(struct peer_node *node, int err)
 	struct peer_want *want;
 	while ((want = TAILQ_FIRST(&node->queue))) {
 		TAILQ_REMOVE(&node->queue, want, link);
-		peer_want_done(node, want, err);
+		peer_want_done(want, err);
 	}
 }
 
@@ -32,7 +32,7 @@ static void fail_asked(struct peer_node *node, int err)
 			continue;
 		peer_slot_free(node, &node->slots[i]);
 		if (want)
-			peer_want_done(node, want, err);
+			peer_want_done(want, err);
 	}
 }
 
@@ -266,7 +266,7 @@ uint64_t peer_node_look(struct peer_node *node, uint64_t now)
 		after = TAILQ_NEXT(want, link);
 		if (want->fetch.deadline_ns <= now) {
 			TAILQ_REMOVE(&node->queue, want, link);
-			peer_want_done(node, want, -ETIMEDOUT);
+			peer_want_done(want, -ETIMEDOUT);
 		} else if (want->fetch.deadline_ns < next) {
 			next = want->fetch.deadline_ns;
 		}
@@ -284,7 +284,7 @@ uint64_t peer_node_look(struct peer_node *node, uint64_t now)
 		node->n_left++;
 		if (node->in_body && node->answer.request == node->slots[i].request)
 			node->to = NULL;
-		peer_want_done(node, want, -ETIMEDOUT);
+		peer_want_done(want, -ETIMEDOUT);
 	}
 	if (node->n_left > MOST_LEFT)
 		end_connection(node, -ECONNRESET, "it does not answer");

@@ -29,11 +29,10 @@ static void end_answer(struct peer_node *node)
 		return;
 	if (!err) {
 		atomic_fetch_add(&node->bytes, node->answer.length);
-		atomic_fetch_add(&node->samples, 1);
 		/* The node works: the pause after its next failure is the shortest again. */
 		node->pause_ns = 0;
 	}
-	peer_want_done(node, want, err);
+	peer_want_done(want, err);
 }
 
 static void begin_body(struct peer_node *node, const struct peer_slot *slot)

@@ -57,8 +57,6 @@ static void drop_answers(struct peer_served *served)
 	struct peer_request *request;
 	while ((request = STAILQ_FIRST(&served->answered))) {
 		STAILQ_REMOVE_HEAD(&served->answered, link);
-		atomic_fetch_add(&served->counted->failed, 1);
-		atomic_fetch_sub(&served->counted->waiting, 1);
 		served->n_open--;
 		peer_request_free(request);
 	}
@@ -99,15 +97,11 @@ static ssize_t send_some(struct peer_served *served, struct peer_request *reques
 	size_t n_front = request->n_front;
 	size_t front = request->sent < n_front ? n_front - request->sent : 0;
 	uint64_t body = front ? 0 : request->sent - n_front;
-	/* NULL if the tensor's bytes are in a file, or if there is no tensor */
 	uint8_t *bytes = (uint8_t *)(uintptr_t)tensor->bytes;
 	const struct iovec parts[2] = {
 		{.iov_base = request->front + n_front - front, .iov_len = front},
 		{.iov_base = body > 0 ? bytes + body : bytes,
 			.iov_len = tensor->length - body}};
-	if (tensor->fd >= 0 && tensor->length > 0)
-		return peer_link_send_file(&served->stream, &parts[0], tensor->fd,
-			tensor->offset + body, tensor->length - body);
 	return peer_link_send(&served->stream, parts);
 }
 
@@ -129,11 +123,7 @@ static void sent_whole(struct peer_served *served, struct peer_request *request)
 {
 	STAILQ_REMOVE_HEAD(&served->answered, link);
 	served->n_open--;
-	atomic_fetch_sub(&served->counted->waiting, 1);
 	atomic_fetch_add(&served->counted->bytes, request->tensor.length);
-	atomic_fetch_add(
-		request->status ? &served->counted->failed : &served->counted->samples,
-		1);
 	peer_request_free(request);
 }
 
@@ -153,13 +143,6 @@ static int send_answers(struct peer_served *served)
 	return sent < 0 ? sent : 0;
 }
 
-static void end_for(struct peer_served *served, int err)
-{
-	peer_served_end(served, err,
-		err == -ENODATA ? "a tensor's file is shorter than it should be"
-				: served->stream.why);
-}
-
 void peer_served_answer(struct peer_served *served, struct peer_request *request)
 {
 	served->n_asked--;
@@ -172,7 +155,7 @@ void peer_served_answer(struct peer_served *served, struct peer_request *request
 		return;
 	int err = send_answers(served);
 	if (err)
-		end_for(served, err);
+		peer_served_end(served, err, served->stream.why);
 }
 
 /* --- receiving --------------------------------------------------------------------------- */
@@ -211,7 +194,6 @@ static int ask(struct peer_served *served, const struct peer_frame *frame, uint3
 	peer_frame_want(frame, i, &request->number, &sample);
 	served->n_open++;
 	served->n_asked++;
-	atomic_fetch_add(&served->counted->waiting, 1);
 	atomic_fetch_add(&server->n_requests, 1);
 	server->calls.asked(server->calls.context, request,
 		&served->spaces[frame->space]->space, sample);
@@ -319,6 +301,6 @@ int peer_served_event(struct peer_served *served, uint32_t events)
 	if (events & EPOLLOUT && served->is_welcome)
 		err = send_answers(served);
 	if (err)
-		end_for(served, err);
+		peer_served_end(served, err, served->stream.why);
 	return err;
 }

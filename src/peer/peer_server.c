@@ -63,7 +63,6 @@ void peer_answer(struct peer_request *request, const struct peer_tensor *tensor)
 		.head_bytes = (uint32_t)tensor->head_bytes,
 		.length = tensor->length};
 	ensure(tensor->head_bytes <= PEER_HEAD);
-	request->status = 0;
 	request->tensor = *tensor;
 	request->n_front = PEER_ANSWER_BYTES + tensor->head_bytes;
 	peer_answer_put(&answer, request->front);
@@ -77,8 +76,7 @@ void peer_refuse(struct peer_request *request, int err)
 {
 	const struct peer_answer answer = {.request = request->number, .status = err};
 	ensure(err < 0 && err >= -PEER_ERRNO_MOST);
-	request->status = err;
-	request->tensor = (struct peer_tensor){.fd = -1};
+	request->tensor = (struct peer_tensor){.length = 0};
 	request->n_front = PEER_ANSWER_BYTES;
 	peer_answer_put(&answer, request->front);
 	finish(request);
@@ -119,14 +117,24 @@ bool peer_server_may_log(struct peer_server *server)
 	return server->n_lines <= LINES;
 }
 
+static struct peer_counted *find_counted_locked(
+	const struct peer_server *server, const char *name)
+{
+	struct peer_counted *counted;
+	lock_assert_held(&server->lock);
+	SLIST_FOREACH (counted, &server->counted, link)
+		if (strcmp(counted->name, name) == 0)
+			return counted;
+	return NULL;
+}
+
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello)
 {
-	struct peer_counted *counted;
 	LOCK_SCOPE(&server->lock);
-	SLIST_FOREACH (counted, &server->counted, link)
-		if (strcmp(counted->name, hello->name) == 0)
-			return counted;
+	struct peer_counted *counted = find_counted_locked(server, hello->name);
+	if (counted)
+		return counted;
 	counted = calloc(1, sizeof(*counted));
 	if (!counted)
 		return NULL;
@@ -135,23 +143,13 @@ struct peer_counted *peer_server_count(
 	return counted;
 }
 
-size_t peer_server_counters(
-	struct peer_server *server, struct peer_counters *ret, size_t n)
+bool peer_server_bytes(struct peer_server *server, const char *name, uint64_t *ret)
 {
-	struct peer_counted *counted;
-	size_t i = 0;
 	LOCK_SCOPE(&server->lock);
-	SLIST_FOREACH (counted, &server->counted, link) {
-		if (i++ >= n)
-			continue;
-		struct peer_counters *to = &ret[i - 1];
-		*to = (struct peer_counters){.bytes = atomic_load(&counted->bytes),
-			.samples = atomic_load(&counted->samples),
-			.failed = atomic_load(&counted->failed),
-			.waiting = atomic_load(&counted->waiting)};
-		memcpy(to->name, counted->name, sizeof(to->name));
-	}
-	return i;
+	const struct peer_counted *counted = find_counted_locked(server, name);
+	if (counted)
+		*ret = counted->bytes;
+	return counted;
 }
 
 /* --- the loop ---------------------------------------------------------------------------- */
@@ -235,12 +233,6 @@ static void free_gone(struct peer_server *server)
 	}
 }
 
-static bool is_stopping(struct peer_server *server)
-{
-	LOCK_SCOPE(&server->lock);
-	return server->stopping;
-}
-
 static void handle(struct peer_server *server, const struct epoll_event *event)
 {
 	uint64_t count;
@@ -258,7 +250,7 @@ static void *loop(void *context)
 	struct peer_server *server = context;
 	struct epoll_event events[EVENTS];
 	looping = server;
-	while (!is_stopping(server)) {
+	while (!server->stopping) {
 		bool alone = server->n_connections == 0 && server->listens;
 		int n = epoll_wait(server->epoll, events, EVENTS,
 			alone ? -1 : (int)(LOOK_NS / 1000000));
@@ -341,12 +333,9 @@ static void destroy(struct peer_server *server)
 		SLIST_REMOVE_HEAD(&server->counted, link);
 		free(counted);
 	}
-	if (server->listener >= 0)
-		close(server->listener);
-	if (server->epoll >= 0)
-		close(server->epoll);
-	if (server->wake >= 0)
-		close(server->wake);
+	cleanup_close(&server->listener);
+	cleanup_close(&server->epoll);
+	cleanup_close(&server->wake);
 	lock_destroy(&server->lock);
 	free(server);
 }
@@ -387,9 +376,7 @@ const char *peer_server_address(const struct peer_server *server)
 void peer_server_stop(struct peer_server *server)
 {
 	struct peer_served *served;
-	lock_take(&server->lock);
 	server->stopping = true;
-	lock_release(&server->lock);
 	peer_wake(server->wake);
 	ensure(pthread_join(server->thread, NULL) == 0);
 	while ((served = TAILQ_FIRST(&server->connections)))

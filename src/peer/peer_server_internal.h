@@ -23,18 +23,17 @@
 #define PEER_GREET_NS 3000000000u  /* longest handshake */
 #define PEER_STALL_NS 30000000000u /* longest time without progress of a message */
 
-/* Counters for all connections of a node, kept until the server ends. */
+/* A node that has connected. All connections of the node share this entry until the server ends. */
 struct peer_counted {
 	SLIST_ENTRY(peer_counted) link; /* (lock) */
 	char name[PEER_NAME + 1];
-	_Atomic uint64_t bytes, samples, failed, waiting;
+	_Atomic uint64_t bytes; /* of tensors sent completely */
 };
 
 struct peer_request {
 	STAILQ_ENTRY(peer_request) link;
 	struct peer_served *served;
-	uint32_t number; /* the number that the client gave the request */
-	int status;
+	uint32_t number;	   /* the number that the client gave the request */
 	struct peer_tensor tensor; /* the tensor's head is copied to `front` */
 	uint64_t sent;		   /* bytes of front and tensor that were sent */
 	size_t n_front;
@@ -87,8 +86,9 @@ struct peer_server {
 	uint32_t n_lines; /* log lines since lines_since_ns, for peer_server_may_log */
 	_Atomic uint64_t n_requests;
 	struct lock lock;
-	struct peer_requests answered;	    /* (lock) */
-	bool stopping, stopped;		    /* (lock) */
+	struct peer_requests answered; /* (lock) */
+	atomic_bool stopping;
+	bool stopped;			    /* (lock) */
 	SLIST_HEAD(, peer_counted) counted; /* (lock) */
 };
 
@@ -112,7 +112,7 @@ void peer_served_free(struct peer_served *served);
 
 /* Frees the request, and calls its tensor's release(). */
 void peer_request_free(struct peer_request *request);
-/* Returns the counters of the node that sent the hello. NULL: no memory. */
+/* Returns the entry of the node that sent the hello. NULL: no memory. */
 struct peer_counted *peer_server_count(
 	struct peer_server *server, const struct peer_hello *hello);
 /* Tells whether another line about a client without a complete handshake may be logged: at most 20

@@ -227,20 +227,10 @@ static void look_at(const struct peer_trust *trust, struct stamp ret[static N_FI
 				.bytes = st.st_size};
 }
 
-static bool are_equal(const struct stamp *a, const struct stamp *b)
-{
-	for (int i = 0; i < N_FILES; i++)
-		if (a[i].time.tv_sec != b[i].time.tv_sec ||
-			a[i].time.tv_nsec != b[i].time.tv_nsec ||
-			a[i].inode != b[i].inode || a[i].bytes != b[i].bytes)
-			return false;
-	return true;
-}
-
 static bool have_changed(struct peer_trust *trust, const struct stamp *stamps)
 {
 	LOCK_SCOPE(&trust->lock);
-	bool changed = !are_equal(stamps, trust->stamps);
+	bool changed = memcmp(stamps, trust->stamps, sizeof(trust->stamps)) != 0;
 	memcpy(trust->stamps, stamps, sizeof(trust->stamps));
 	return changed;
 }

@@ -71,20 +71,14 @@ bool divide(const struct coord_batch *batch, const uint32_t *home, const uint64_
 	auto_free uint32_t *count = calloc(batch->ranks, sizeof(*count));
 	auto_free uint32_t *sample_node = calloc(batch->n, sizeof(*sample_node));
 	if (!node || !count || !sample_node ||
-		!find_ranks(batch, nodes, n_nodes, node, count))
+		!find_ranks(batch, nodes, n_nodes, node, count) ||
+		!find_holders(batch, home, n_nodes, node, count, sample_node))
 		return false;
-	if (!find_holders(batch, home, n_nodes, node, count, sample_node))
-		return false;
-	struct locality *locality;
 	const struct locality_batch asked = {.sample_node = sample_node,
 		.n_samples = batch->n,
 		.rank_node = node,
 		.rank_count = count,
 		.n_ranks = batch->ranks,
 		.n_nodes = n_nodes + 1};
-	if (locality_new(n_nodes + 1, batch->ranks, batch->n, &locality))
-		return false;
-	int err = locality_assign(locality, &asked, ret_rank, NULL);
-	locality_free(&locality);
-	return err == 0;
+	return locality_assign(&asked, ret_rank) == 0;
 }

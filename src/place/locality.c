@@ -31,14 +31,17 @@ struct node {
 	uint32_t first_move; /* the next move from this node; NONE: there are no more */
 };
 
+/* Samples that go from one node to another. */
+struct move {
+	uint32_t to;
+	uint32_t left; /* samples of the move that are not assigned yet */
+	uint32_t next; /* the next move from the same node; NONE: there are no more */
+};
+
 struct locality {
-	uint32_t max_nodes, max_ranks, max_samples;
 	struct node *nodes;
 	struct heap surplus, lack;
-	struct locality_move *moves;
-	/* move_next[m]: the next move from the same node as move m; move_left[m]: the samples of
-	 * move m that are not assigned yet */
-	uint32_t *move_next, *move_left;
+	struct move *moves;
 	/* nodes that get some of the samples that no node has; count: how many of these samples the
 	 * node gets */
 	struct imbalance *fill;
@@ -48,57 +51,6 @@ struct locality {
 	uint32_t *rank_next;
 	uint32_t *rank_left; /* rank_left[r]: number of samples that rank r still takes */
 };
-
-/* --- memory ------------------------------------------------------------------------------ */
-
-void locality_free(struct locality **locality_)
-{
-	struct locality *locality = *locality_;
-	*locality_ = NULL;
-	if (!locality)
-		return;
-	free(locality->nodes);
-	free(locality->surplus.items);
-	free(locality->lack.items);
-	free(locality->moves);
-	free(locality->move_next);
-	free(locality->move_left);
-	free(locality->fill);
-	free(locality->rank_next);
-	free(locality->rank_left);
-	free(locality);
-}
-
-int locality_new(
-	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret)
-{
-	struct locality *l = calloc(1, sizeof(*l));
-	size_t n = n_nodes ? n_nodes : 1, ranks = n_ranks ? n_ranks : 1;
-	if (!l)
-		return -ENOMEM;
-	l->max_nodes = n_nodes;
-	l->max_ranks = n_ranks;
-	l->max_samples = n_samples;
-	l->nodes = calloc(n, sizeof(*l->nodes));
-	l->surplus.items = calloc(n, sizeof(*l->surplus.items));
-	l->lack.items = calloc(n, sizeof(*l->lack.items));
-	/* There are at most n moves, because after each move one more node has exactly its
-	 * quota. */
-	l->moves = calloc(n, sizeof(*l->moves));
-	l->move_next = calloc(n, sizeof(*l->move_next));
-	l->move_left = calloc(n, sizeof(*l->move_left));
-	l->fill = calloc(n, sizeof(*l->fill));
-	l->rank_next = calloc(ranks, sizeof(*l->rank_next));
-	l->rank_left = calloc(ranks, sizeof(*l->rank_left));
-	if (!l->nodes || !l->surplus.items || !l->lack.items || !l->moves ||
-		!l->move_next || !l->move_left || !l->fill || !l->rank_next ||
-		!l->rank_left) {
-		locality_free(&l);
-		return -ENOMEM;
-	}
-	*ret = l;
-	return 0;
-}
 
 /* --- heaps ------------------------------------------------------------------------------- */
 
@@ -140,13 +92,9 @@ static void heap_reduce(struct heap *heap, uint32_t by)
 
 /* --- the moves --------------------------------------------------------------------------- */
 
-static bool is_valid(const struct locality *locality, const struct locality_batch *batch)
+static bool is_valid(const struct locality_batch *batch)
 {
 	uint64_t sum = 0;
-	if (batch->n_nodes > locality->max_nodes ||
-		batch->n_ranks > locality->max_ranks ||
-		batch->n_samples > locality->max_samples)
-		return false;
 	for (uint32_t r = 0; r < batch->n_ranks; r++) {
 		if (batch->rank_node[r] >= batch->n_nodes)
 			return false;
@@ -184,8 +132,6 @@ static void begin(struct locality *locality, const struct locality_batch *batch)
 	for (uint32_t i = 0; i < batch->n_samples; i++)
 		if (batch->sample_node[i] != LOCALITY_NOWHERE)
 			locality->nodes[batch->sample_node[i]].has++;
-	locality->n_moves = locality->fill_at = 0;
-	locality->surplus.n = locality->lack.n = 0;
 }
 
 static int compare_fill(const void *a_, const void *b_)
@@ -222,12 +168,10 @@ static void fill(
 
 static void move(struct locality *locality, uint32_t from, uint32_t to, uint32_t count)
 {
-	uint32_t i = locality->n_moves++;
-	locality->moves[i] =
-		(struct locality_move){.from = from, .to = to, .count = count};
-	locality->move_left[i] = count;
-	locality->move_next[i] = locality->nodes[from].first_move;
-	locality->nodes[from].first_move = i;
+	struct node *node = &locality->nodes[from];
+	locality->moves[locality->n_moves] =
+		(struct move){.to = to, .left = count, .next = node->first_move};
+	node->first_move = locality->n_moves++;
 }
 
 static void balance(struct locality *locality, const struct locality_batch *batch)
@@ -260,10 +204,10 @@ static uint32_t next_fill(struct locality *locality)
 
 static uint32_t next_move(struct locality *locality, struct node *from)
 {
-	uint32_t i = from->first_move;
-	if (--locality->move_left[i] == 0)
-		from->first_move = locality->move_next[i];
-	return locality->moves[i].to;
+	struct move *move = &locality->moves[from->first_move];
+	if (--move->left == 0)
+		from->first_move = move->next;
+	return move->to;
 }
 
 static uint32_t taken_by(struct locality *locality, uint32_t home)
@@ -293,26 +237,35 @@ static uint32_t next_rank(struct locality *locality, struct node *node)
 	return rank;
 }
 
-int locality_assign(struct locality *locality, const struct locality_batch *batch,
-	uint32_t *ret_rank, struct locality_outcome *ret_outcome)
+int locality_assign(const struct locality_batch *batch, uint32_t *ret_rank)
 {
-	struct locality_outcome outcome = {.moves = locality->moves};
-	if (!is_valid(locality, batch))
+	size_t n = batch->n_nodes + (size_t)1, ranks = batch->n_ranks + (size_t)1;
+	uint32_t nowhere = 0;
+	if (!is_valid(batch))
 		return -EINVAL;
-	begin(locality, batch);
+	auto_free struct node *nodes = calloc(n, sizeof(*nodes));
+	auto_free struct imbalance *items = calloc(3 * n, sizeof(*items));
+	/* There are fewer than n moves, because after each move one more node has exactly its
+	 * quota. */
+	auto_free struct move *moves = calloc(n, sizeof(*moves));
+	auto_free uint32_t *rings = calloc(2 * ranks, sizeof(*rings));
+	if (!nodes || !items || !moves || !rings)
+		return -ENOMEM;
+	struct locality locality = {.nodes = nodes,
+		.surplus.items = items,
+		.lack.items = items + n,
+		.fill = items + 2 * n,
+		.moves = moves,
+		.rank_next = rings,
+		.rank_left = rings + ranks};
+	begin(&locality, batch);
 	for (uint32_t i = 0; i < batch->n_samples; i++)
-		outcome.nowhere += batch->sample_node[i] == LOCALITY_NOWHERE;
-	fill(locality, batch, outcome.nowhere);
-	balance(locality, batch);
+		nowhere += batch->sample_node[i] == LOCALITY_NOWHERE;
+	fill(&locality, batch, nowhere);
+	balance(&locality, batch);
 	for (uint32_t i = 0; i < batch->n_samples; i++) {
-		uint32_t home = batch->sample_node[i];
-		uint32_t node = taken_by(locality, home);
-		outcome.own += node == home;
-		outcome.moved += home != LOCALITY_NOWHERE && node != home;
-		ret_rank[i] = next_rank(locality, &locality->nodes[node]);
+		uint32_t node = taken_by(&locality, batch->sample_node[i]);
+		ret_rank[i] = next_rank(&locality, &nodes[node]);
 	}
-	outcome.n_moves = locality->n_moves;
-	if (ret_outcome)
-		*ret_outcome = outcome;
 	return 0;
 }

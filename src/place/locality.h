@@ -27,18 +27,11 @@
  * If m mini-batches are assigned together (samples concatenated, counts added up), fewer samples
  * move, by a factor of about the square root of m.
  *
- *   Threads: the caller serialises the calls. Equal arguments give equal results on every machine.
+ *   Threads: any. Equal arguments give equal results on every machine.
  *   Errors: -EINVAL, -ENOMEM.
  */
 
 #define LOCALITY_NOWHERE UINT32_MAX
-
-struct locality;
-
-/* Allocates memory for mini-batches of at most these sizes. */
-must_check int locality_new(
-	uint32_t n_nodes, uint32_t n_ranks, uint32_t n_samples, struct locality **ret);
-void locality_free(struct locality **locality);
 
 struct locality_batch {
 	const uint32_t *sample_node; /* the node that has sample i, or LOCALITY_NOWHERE */
@@ -50,20 +43,6 @@ struct locality_batch {
 	uint32_t n_nodes; /* all node numbers are less than n_nodes */
 };
 
-struct locality_move {
-	uint32_t from, to, count;
-};
-
-struct locality_outcome {
-	uint32_t own;			   /* samples that stay on their node */
-	uint32_t moved;			   /* samples that go to another node */
-	uint32_t nowhere;		   /* samples that no node had */
-	const struct locality_move *moves; /* valid until the next locality_assign */
-	uint32_t n_moves;
-};
-
 /* Sets ret_rank[i] to the rank that takes sample i. -EINVAL: the sum of rank_count is not
- * n_samples, or a node number or a size is too large; nothing is set. ret_outcome may be NULL. */
-must_check int locality_assign(struct locality *locality,
-	const struct locality_batch *batch, uint32_t *ret_rank,
-	struct locality_outcome *ret_outcome);
+ * n_samples, or a node number is too large; nothing is set. */
+must_check int locality_assign(const struct locality_batch *batch, uint32_t *ret_rank);

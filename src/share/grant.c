@@ -102,19 +102,12 @@ static void most_samples(
 void share_grant(enum share_policy policy, const struct share_claim *claims, size_t n,
 	double capacity, double *ret_rates)
 {
-	switch (policy) {
-	case SHARE_SLOWDOWN:
-		pour(claims, n, true, capacity, ret_rates);
-		return;
-	case SHARE_FAIR:
-		pour(claims, n, false, capacity, ret_rates);
-		return;
-	case SHARE_THROUGHPUT:
-		most_samples(claims, n, capacity, ret_rates);
-		return;
-	case SHARE_FIFO:
+	if (policy == SHARE_FIFO) {
 		for (size_t i = 0; i < n; i++)
 			ret_rates[i] = claims[i].demand;
-		return;
+	} else if (policy == SHARE_THROUGHPUT) {
+		most_samples(claims, n, capacity, ret_rates);
+	} else {
+		pour(claims, n, policy == SHARE_SLOWDOWN, capacity, ret_rates);
 	}
 }

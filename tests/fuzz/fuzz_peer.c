@@ -54,8 +54,7 @@ static void released(void *context)
 static void answer(struct peer_request *request, sample_id sample)
 {
 	static const uint8_t bytes[1000];
-	const struct peer_tensor tensor = {.fd = -1,
-		.head = bytes,
+	const struct peer_tensor tensor = {.head = bytes,
 		.head_bytes = sample % (PEER_HEAD + 1),
 		.bytes = bytes,
 		.length = sample % sizeof(bytes),
@@ -113,11 +112,11 @@ static void end_server(struct peer_served *served)
 	send_answers();
 	if (served->stream.fd >= 0)
 		peer_served_end(served, 0, NULL);
+	ensure(served->n_open == 0);
 	peer_served_free(served);
 	ensure(n_open == 0 && server.n_requests == 0);
 	ensure(server.n_connections == 0 && server.n_strangers == 0);
 	while ((counted = SLIST_FIRST(&server.counted))) {
-		ensure(counted->waiting == 0);
 		SLIST_REMOVE_HEAD(&server.counted, link);
 		free(counted);
 	}

@@ -19,7 +19,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define FETCHERS 3
@@ -46,8 +45,7 @@ struct test {
 	struct node nodes[NODES];
 	struct peer_client *client;
 	uint32_t number[NODES], space;
-	int fd;
-	const uint8_t *bytes;
+	uint8_t bytes[BYTES + 256];
 	atomic_uint done, whole, running;
 	atomic_bool over;
 };
@@ -91,8 +89,6 @@ static bool answer_one(struct node *node, struct rng *rng)
 		return false;
 	const struct peer_tensor tensor = {.head = &sample,
 		.head_bytes = sizeof(sample),
-		.fd = sample % 2 ? test->fd : -1,
-		.offset = sample % 256,
 		.bytes = test->bytes + sample % 256,
 		.length = BYTES,
 		.release = released,
@@ -206,10 +202,10 @@ static void start(struct node *node, const char *name)
 
 static void stop(struct node *node)
 {
-	struct peer_counters counters[4];
+	uint64_t bytes;
 	struct rng rng;
 	rng_seed(&rng, 2);
-	peer_server_counters(node->server, counters, 4);
+	(void)peer_server_bytes(node->server, "a", &bytes);
 	peer_server_stop(node->server);
 	while (answer_one(node, &rng)) {
 	}
@@ -217,7 +213,7 @@ static void stop(struct node *node)
 
 static void restart_until_done(struct test *test)
 {
-	struct peer_counters counters[NODES];
+	uint64_t bytes;
 	struct node *node = &test->nodes[1];
 	for (int i = 0; i < RESTARTS && test->done < FETCHERS * FETCHES; i++) {
 		uint32_t before = test->done;
@@ -230,7 +226,7 @@ static void restart_until_done(struct test *test)
 			sched_yield();
 		peer_server_free(&node->server);
 		start(node, "c");
-		ensure(peer_client_counters(test->client, counters, NODES) == NODES);
+		ensure(peer_client_bytes(test->client, "c", &bytes));
 	}
 }
 
@@ -239,14 +235,8 @@ static void prepare(struct test *test)
 	const struct peer_self self = {.name = "a", .trust = test->trust};
 	const struct peer_space space = {.dataset = "photos", .preparation = "crop 224"};
 	const char *const names[NODES] = {"b", "c"};
-	test->fd = memfd_create("bytes", MFD_CLOEXEC);
-	ensure(test->fd >= 0 && ftruncate(test->fd, BYTES + 256) == 0);
-	uint8_t *bytes =
-		mmap(NULL, BYTES + 256, PROT_READ | PROT_WRITE, MAP_SHARED, test->fd, 0);
-	ensure(bytes != MAP_FAILED);
 	for (uint32_t i = 0; i < BYTES + 256; i++)
-		bytes[i] = (uint8_t)(i * 2654435761u >> 24);
-	test->bytes = bytes;
+		test->bytes[i] = (uint8_t)(i * 2654435761u >> 24);
 	ensure(peer_client_new(&self, BYTES, &test->client) == 0);
 	ensure(peer_client_space(test->client, &space, &test->space) == 0);
 	for (int i = 0; i < NODES; i++) {
@@ -284,8 +274,6 @@ static void go(struct peer_trust *trust)
 		peer_server_free(&test.nodes[i].server);
 		lock_destroy(&test.nodes[i].lock);
 	}
-	munmap((void *)(uintptr_t)test.bytes, BYTES + 256);
-	close(test.fd);
 	ensure(test.whole > FETCHES / 10);
 }
 

@@ -9,12 +9,10 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 /*
@@ -90,9 +88,7 @@ static inline uint64_t tensor_length(sample_id sample)
 struct owner {
 	struct peer_server *server;
 	pthread_mutex_t mutex;
-	bool holds;   /* the server answers only when the test says so */
-	bool in_file; /* tensors lie in a file, which the test has made for one sample */
-	bool too_short;
+	bool holds; /* the server answers only when the test says so */
 	struct peer_request *held[2048]; /* (mutex) */
 	sample_id samples[2048];	 /* (mutex) */
 	uint32_t n_held;		 /* (mutex) */
@@ -104,30 +100,14 @@ struct owner {
 struct held_tensor {
 	struct owner *owner;
 	uint8_t *bytes;
-	int fd;
 };
 
 static inline void release_tensor(void *context)
 {
 	struct held_tensor *tensor = context;
 	atomic_fetch_add(&tensor->owner->released, 1);
-	if (tensor->fd >= 0)
-		close(tensor->fd);
 	free(tensor->bytes);
 	free(tensor);
-}
-
-#define FILE_OFFSET 24 /* the head before a tensor in its file */
-
-static inline int sealed_file(const uint8_t *bytes, uint64_t length)
-{
-	int fd = memfd_create("peer test", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	cr_assert(fd >= 0);
-	cr_assert_eq(ftruncate(fd, (off_t)(FILE_OFFSET + length)), 0);
-	cr_assert_eq(pwrite(fd, bytes, length, FILE_OFFSET), (ssize_t)length);
-	cr_assert_eq(
-		fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE), 0);
-	return fd;
 }
 
 static inline void answer(
@@ -142,17 +122,11 @@ static inline void answer(
 		return;
 	}
 	cr_assert_not_null(tensor);
-	*tensor = (struct held_tensor){
-		.owner = owner, .bytes = malloc(length + 1), .fd = -1};
+	*tensor = (struct held_tensor){.owner = owner, .bytes = malloc(length + 1)};
 	for (uint64_t i = 0; i < length; i++)
 		tensor->bytes[i] = tensor_byte(sample, i);
-	if (owner->in_file)
-		tensor->fd = sealed_file(
-			tensor->bytes, owner->too_short ? length / 2 : length);
 	struct peer_tensor answered = {.head = &sample,
 		.head_bytes = sizeof(sample),
-		.fd = tensor->fd,
-		.offset = FILE_OFFSET,
 		.bytes = tensor->bytes,
 		.length = length,
 		.release = release_tensor,
@@ -217,7 +191,6 @@ static inline struct owner *serve_at(
 	struct peer_server_calls calls = {.asked = owner_asked, .context = owner};
 	cr_assert_not_null(owner);
 	pthread_mutex_init(&owner->mutex, NULL);
-	owner->in_file = true;
 	owner->expected = &photos;
 	cr_assert_eq(peer_server_new(listen, &self, &calls, &owner->server), 0);
 	return owner;

@@ -30,12 +30,11 @@ static void all_whole(struct got *gots)
 	}
 }
 
-static void tensors_come_whole(bool in_file)
+Test(peer, tensors_come_whole)
 {
 	struct owner *owner = serve("b", NULL);
 	struct asker asker = ask(owner);
 	struct got *gots = calloc(MANY, sizeof(*gots));
-	owner->in_file = in_file;
 	fetch_many(&asker, gots);
 	all_whole(gots);
 	cr_assert_eq(owner->asked, MANY);
@@ -43,16 +42,6 @@ static void tensors_come_whole(bool in_file)
 	peer_client_free(&asker.client);
 	end_serving(&owner);
 	free(gots);
-}
-
-Test(peer, tensors_in_files_come_whole)
-{
-	tensors_come_whole(true);
-}
-
-Test(peer, tensors_in_memory_come_whole)
-{
-	tensors_come_whole(false);
 }
 
 Test(peer, answers_come_in_the_order_in_which_they_are_given)
@@ -139,11 +128,6 @@ Test(peer, what_comes_after_its_deadline_is_let_go)
 	cr_assert_eq(fetch_one(&asker, 2, PATIENCE_S), 0);
 	answer_held(owner);
 	cr_assert_eq(fetch_one(&asker, 4, PATIENCE_S), 0);
-	struct peer_counters counters;
-	cr_assert_eq(peer_client_counters(asker.client, &counters, 1), 1);
-	cr_assert_eq(counters.failed, 2);
-	cr_assert_eq(counters.samples, 2);
-	cr_assert_eq(counters.waiting, 0);
 	peer_client_free(&asker.client);
 	end_serving(&owner);
 }
@@ -177,9 +161,6 @@ Test(peer, no_more_is_asked_for_at_once_than_may_be)
 	for (uint32_t i = 0; i < ALL; i++)
 		cr_assert_eq(start_fetch(&asker, &gots[i], 4, PATIENCE_S), 0);
 	EVENTUALLY(owner->asked == PEER_WINDOW);
-	struct peer_counters counters;
-	cr_assert_eq(peer_client_counters(asker.client, &counters, 1), 1);
-	cr_assert_eq(counters.waiting, ALL);
 	hold(owner, false);
 	answer_held(owner);
 	for (uint32_t i = 0; i < ALL; i++) {
@@ -257,20 +238,6 @@ Test(peer, a_client_that_ends_cancels_what_it_waits_for)
 	end_serving(&owner);
 }
 
-Test(peer, a_file_that_is_too_short_ends_the_connection)
-{
-	struct owner *owner = serve("b", NULL);
-	struct asker asker = ask(owner);
-	owner->too_short = true;
-	cr_assert_eq(fetch_one(&asker, 1, 1000), -ECONNRESET);
-	EVENTUALLY(logged("peer a at 127.0.0.1"));
-	EVENTUALLY(logged("a tensor's file is shorter than it should be"));
-	owner->too_short = false;
-	EVENTUALLY(fetch_one(&asker, 1, 1000) == 0);
-	peer_client_free(&asker.client);
-	end_serving(&owner);
-}
-
 Test(peer, nobody_is_there)
 {
 	struct owner *owner = serve("b", NULL);
@@ -287,19 +254,15 @@ Test(peer, both_ends_count)
 {
 	struct owner *owner = serve("b", NULL);
 	struct asker asker = ask(owner);
-	struct peer_counters client, server[2];
+	uint64_t client, server;
 	cr_assert_eq(fetch_one(&asker, 1, PATIENCE_S), 0);
 	cr_assert_eq(fetch_one(&asker, NO_SUCH_SAMPLE, PATIENCE_S), -ENOENT);
-	cr_assert_eq(peer_client_counters(asker.client, &client, 1), 1);
-	cr_assert_str_eq(client.name, "b");
-	cr_assert_eq(client.bytes, tensor_length(1));
-	cr_assert_eq(client.samples, 1);
-	cr_assert_eq(client.failed, 1);
-	EVENTUALLY(peer_server_counters(owner->server, server, 2) == 1 &&
-		   server[0].waiting == 0 && server[0].failed == 1);
-	cr_assert_str_eq(server[0].name, "a");
-	cr_assert_eq(server[0].bytes, tensor_length(1));
-	cr_assert_eq(server[0].samples, 1);
+	cr_assert(peer_client_bytes(asker.client, "b", &client));
+	cr_assert_eq(client, tensor_length(1));
+	EVENTUALLY(peer_server_bytes(owner->server, "a", &server) &&
+		   server == tensor_length(1));
+	cr_assert_not(peer_client_bytes(asker.client, "a", &client));
+	cr_assert_not(peer_server_bytes(owner->server, "b", &server));
 	peer_client_free(&asker.client);
 	end_serving(&owner);
 }

@@ -213,12 +213,11 @@ Test(trust, a_certificate_that_is_renewed_is_read_again)
 
 #define MANY 100
 
-static void come_whole(struct peer_trust *trust, bool in_file)
+static void come_whole(struct peer_trust *trust)
 {
 	struct owner *owner = serve("b", trust);
 	struct asker asker = ask_as("a", trust, "b", peer_server_address(owner->server));
 	static struct got gots[MANY];
-	owner->in_file = in_file;
 	for (uint32_t i = 0; i < MANY; i++)
 		cr_assert_eq(start_fetch(&asker, &gots[i], i, PATIENCE_S), 0);
 	for (uint32_t i = 0; i < MANY; i++) {
@@ -236,27 +235,10 @@ Test(trust, tensors_come_whole)
 {
 	struct peer_trust *tls = secret("the one secret of all");
 	struct peer_trust *plain = secret_of("the one secret of all", 0600, true, 0);
-	for (int in_file = 0; in_file < 2; in_file++) {
-		come_whole(tls, in_file);
-		come_whole(plain, in_file);
-	}
+	come_whole(tls);
+	come_whole(plain);
 	peer_trust_free(&tls);
 	peer_trust_free(&plain);
-}
-
-Test(trust, a_tensor_of_a_file_that_is_too_short_ends_the_connection)
-{
-	struct peer_trust *trust = secret("the one secret of all");
-	struct owner *owner = serve("b", trust);
-	struct asker asker = ask_as("a", trust, "b", peer_server_address(owner->server));
-	owner->too_short = true;
-	cr_assert_eq(fetch_one(&asker, 1, 1000), -ECONNRESET);
-	EVENTUALLY(logged("a tensor's file is shorter than it should be"));
-	owner->too_short = false;
-	EVENTUALLY(fetch_one(&asker, 1, 1000) == 0);
-	peer_client_free(&asker.client);
-	end_serving(&owner);
-	peer_trust_free(&trust);
 }
 
 /* Returns the bytes that both ends sent during the fetch of a tensor. */
@@ -310,8 +292,7 @@ Test(trust, keys_are_renewed)
 	cr_assert_eq(peer_trust_new(&files, &often), 0);
 	cr_assert(!are_heard(seldom, update, sizeof(update)));
 	cr_assert(are_heard(often, update, sizeof(update)));
-	come_whole(often, false);
-	come_whole(often, true);
+	come_whole(often);
 	peer_trust_free(&often);
 	peer_trust_free(&seldom);
 	unlink(path);

@@ -234,25 +234,21 @@ static void open_epoch(struct twins *twins)
 }
 
 /* Makes random ids, because engines do not examine them. */
-static void make_ids(struct twins *twins, struct coord_append *append,
-	sample_id ids[RANKS][SAMPLES], const sample_id *of[RANKS])
+static void make_ids(
+	struct twins *twins, struct coord_append *append, sample_id ids[SAMPLES])
 {
-	for (uint32_t r = 0; r < RANKS; r++) {
-		of[r] = ids[r];
-		for (uint32_t k = 0; k < SAMPLES; k++)
-			ids[r][k] = chance(twins, UINT32_MAX);
-	}
+	for (uint32_t k = 0; k < SAMPLES; k++)
+		ids[k] = chance(twins, UINT32_MAX);
 	uint32_t left = SAMPLES - append->base, n = BATCH * (1 + chance(twins, 2));
 	append->count = left < n ? left : n;
 	append->ranks = RANKS;
 	append->batch = BATCH;
-	append->ids = of;
+	append->ids = ids;
 }
 
 static void append(struct twins *twins)
 {
-	sample_id ids[RANKS][SAMPLES];
-	const sample_id *of[RANKS];
+	sample_id ids[SAMPLES];
 	struct coord_append to = {
 		.job = "job", .epoch = twins->epoch, .base = twins->next};
 	unsigned t = some_token(twins);
@@ -260,7 +256,7 @@ static void append(struct twins *twins)
 		to.base = chance(twins, SAMPLES / BATCH) * BATCH;
 	if (chance(twins, 20) == 0)
 		to.epoch++;
-	make_ids(twins, &to, ids, of);
+	make_ids(twins, &to, ids);
 	if (to.count == 0)
 		return;
 	if (BOTH(7, append, twins->run[i], &twins->token[i][t], &to) == 0)
@@ -343,8 +339,7 @@ static void repair(struct twins *twins)
 
 static void fill(struct twins *twins)
 {
-	sample_id ids[RANKS][SAMPLES];
-	const sample_id *of[RANKS];
+	sample_id ids[SAMPLES];
 	struct coord_append to = {.job = "job",
 		.epoch = twins->epoch + (chance(twins, 4) == 0) * (1 + chance(twins, 2)),
 		.was_epoch = twins->epoch,
@@ -353,7 +348,7 @@ static void fill(struct twins *twins)
 	to.base = to.epoch == twins->epoch ? twins->next : 0;
 	if (chance(twins, 10) == 0)
 		to.was_next++;
-	make_ids(twins, &to, ids, of);
+	make_ids(twins, &to, ids);
 	if (to.count == 0)
 		return;
 	if (BOTH(14, fill, twins->run[i], &twins->token[i][t], &to) == 0) {

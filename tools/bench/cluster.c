@@ -18,12 +18,10 @@
 #include "peer/peer.h"
 #include "place/place.h"
 
-#include <fcntl.h>
 #include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #define TENSOR_BYTES (224u * 224 * 3)
@@ -32,40 +30,16 @@
 #define FETCHES 1600 /* fetches in one repetition */
 #define HOMES 500000
 
-struct tensors {
-	int fds[TENSORS];
-	const uint8_t *bytes[TENSORS];
-	bool in_memory;
-};
-
-static void make_tensors(struct tensors *tensors)
-{
-	for (int i = 0; i < TENSORS; i++) {
-		int fd = memfd_create("tensor", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-		ensure(fd >= 0 && ftruncate(fd, TENSOR_BYTES) == 0);
-		auto_free uint8_t *bytes = malloc(TENSOR_BYTES);
-		ensure(bytes);
-		memset(bytes, i, TENSOR_BYTES);
-		ensure(pwrite(fd, bytes, TENSOR_BYTES, 0) == TENSOR_BYTES);
-		ensure(fcntl(fd, F_ADD_SEALS,
-			       F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0);
-		void *at = mmap(NULL, TENSOR_BYTES, PROT_READ, MAP_SHARED, fd, 0);
-		ensure(at != MAP_FAILED);
-		tensors->fds[i] = fd;
-		tensors->bytes[i] = at;
-	}
-}
+static uint8_t tensors[TENSORS][TENSOR_BYTES];
 
 static void asked(void *context, struct peer_request *request,
 	const struct peer_space *space, sample_id sample)
 {
-	const struct tensors *tensors = context;
 	const struct peer_tensor tensor = {.head = &sample,
 		.head_bytes = sizeof(sample),
-		.fd = tensors->in_memory ? -1 : tensors->fds[sample],
-		.bytes = tensors->bytes[sample],
+		.bytes = tensors[sample],
 		.length = TENSOR_BYTES};
-	(void)space;
+	(void)context, (void)space;
 	peer_answer(request, &tensor);
 }
 
@@ -138,12 +112,11 @@ static void time_batches(struct peer_client *client, const struct peer_fetch *li
 	sem_destroy(&batch.done);
 }
 
-static void bench_transfer(
-	struct tensors *tensors, struct peer_trust *trust, const char *words)
+static void bench_transfer(struct peer_trust *trust, const char *words)
 {
 	const struct peer_self a = {.name = "a", .trust = trust};
 	const struct peer_self b = {.name = "b", .trust = trust};
-	const struct peer_server_calls calls = {.asked = asked, .context = tensors};
+	const struct peer_server_calls calls = {.asked = asked};
 	const struct peer_space space = {.dataset = "photos", .preparation = "crop 224"};
 	struct peer_fetch fetch = {
 		.deadline_ns = UINT64_MAX, .place_for = place_for, .done = done};
@@ -183,17 +156,13 @@ static struct peer_trust *make_trust(bool is_plain)
 
 static void bench_peer(void)
 {
-	static struct tensors tensors;
 	struct peer_trust *plain = make_trust(true), *tls = make_trust(false);
-	make_tensors(&tensors);
+	for (int i = 0; i < TENSORS; i++)
+		memset(tensors[i], i, TENSOR_BYTES);
 	printf("%u bytes from node to node, us each   %9s %9s\n", TENSOR_BYTES, "CPU",
 		"time");
-	bench_transfer(&tensors, plain, "encrypt = no, in a file");
-	tensors.in_memory = true;
-	bench_transfer(&tensors, plain, "encrypt = no, in memory");
-	bench_transfer(&tensors, tls,
-		access("/proc/net/tls_stat", F_OK) ? "TLS, in memory"
-						   : "kernel TLS, in memory");
+	bench_transfer(plain, "encrypt = no");
+	bench_transfer(tls, access("/proc/net/tls_stat", F_OK) ? "TLS" : "kernel TLS");
 	peer_trust_free(&plain);
 	peer_trust_free(&tls);
 }
@@ -228,11 +197,9 @@ static void bench_locality(uint32_t nodes, uint32_t ranks, uint32_t b)
 	auto_free uint32_t *rank_node = calloc(ranks, sizeof(*rank_node));
 	auto_free uint32_t *rank_count = calloc(ranks, sizeof(*rank_count));
 	auto_free uint32_t *rank = calloc(n, sizeof(*rank));
-	struct locality *locality;
 	struct rng rng;
 	double best = 1e9;
 	ensure(sample_node && rank_node && rank_count && rank);
-	ensure(locality_new(nodes, ranks, n, &locality) == 0);
 	rng_seed(&rng, 1);
 	for (uint32_t r = 0; r < ranks; r++) {
 		rank_node[r] = r * nodes / ranks;
@@ -248,11 +215,10 @@ static void bench_locality(uint32_t nodes, uint32_t ranks, uint32_t b)
 		.n_nodes = nodes};
 	for (int round = 0; round < 3 * ROUNDS; round++) {
 		uint64_t begin = clock_now_ns();
-		ensure(locality_assign(locality, &batch, rank, NULL) == 0);
+		ensure(locality_assign(&batch, rank) == 0);
 		double us = (double)(clock_now_ns() - begin) / 1000;
 		best = us < best ? us : best;
 	}
-	locality_free(&locality);
 	printf("  %3u nodes, %4u ranks, %3u each %22.0f us, %.0f ns a sample\n", nodes,
 		ranks, b, best, best * 1000 / n);
 }

@@ -78,18 +78,14 @@ static void append(const struct coord_engine *engine, const struct coord_job *jo
 	const struct coord_view *view, const struct coord_token *token, uint32_t i)
 {
 	uint32_t ranks = job->ranks;
-	const sample_id *of[MOST_RANKS];
 	struct coord_append to = {.job = job->name,
 		.base = i * IDS * ranks,
 		.count = IDS * ranks,
 		.ranks = ranks,
 		.batch = IDS * ranks,
-		.ids = of};
-	for (uint32_t r = 0; r < ranks; r++) {
-		of[r] = ids[r];
-		for (uint32_t k = 0; k < IDS; k++)
-			ids[r][k] = (i * ranks + r) * IDS + k;
-	}
+		.ids = ids[0]};
+	for (uint32_t k = 0; k < IDS * ranks; k++)
+		ids[k / IDS][k % IDS] = i * ranks * IDS + k;
 	ensure(engine->append(engine->context, view->run, token, &to) == 0);
 }
 

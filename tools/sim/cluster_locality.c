@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* Simulates global mini-batches in which each cached sample is in the cache of one random node.
  * Counts the samples that move to nodes whose learners would otherwise have too few of them (Yang
@@ -39,7 +40,7 @@ struct world {
 	struct setting setting;
 	uint32_t *sample_node, *rank_node, *rank_count, *rank;
 	int64_t *imbalance; /* samples of each node beyond those that its learners take */
-	struct locality *locality;
+	bool *pairs;	    /* pairs[from * nodes + to]: samples move */
 	struct rng rng;
 };
 
@@ -55,7 +56,7 @@ static void free_world(struct world *world)
 	free(world->rank_count);
 	free(world->rank);
 	free(world->imbalance);
-	locality_free(&world->locality);
+	free(world->pairs);
 }
 
 static int make_world(const struct setting *setting, struct world *ret)
@@ -66,10 +67,10 @@ static int make_world(const struct setting *setting, struct world *ret)
 		.rank_node = calloc(ranks, sizeof(uint32_t)),
 		.rank_count = calloc(ranks, sizeof(uint32_t)),
 		.rank = calloc(n, sizeof(uint32_t)),
-		.imbalance = calloc(setting->nodes, sizeof(int64_t))};
+		.imbalance = calloc(setting->nodes, sizeof(int64_t)),
+		.pairs = calloc(setting->nodes, setting->nodes)};
 	if (!ret->sample_node || !ret->rank_node || !ret->rank_count || !ret->rank ||
-		!ret->imbalance ||
-		locality_new(setting->nodes, ranks, n, &ret->locality)) {
+		!ret->imbalance || !ret->pairs) {
 		free_world(ret);
 		return -ENOMEM;
 	}
@@ -119,6 +120,24 @@ static void draw_batch(struct world *world)
 	}
 }
 
+/* Adds the samples that move, and the pairs of nodes between which they move. */
+static void count_moves(struct world *world, uint32_t n, struct result *result)
+{
+	uint32_t nodes = world->setting.nodes, moved = 0;
+	memset(world->pairs, 0, (size_t)nodes * nodes);
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t from = world->sample_node[i];
+		uint32_t to = world->rank_node[world->rank[i]];
+		if (from == to || from == LOCALITY_NOWHERE)
+			continue;
+		bool *pair = &world->pairs[(size_t)from * nodes + to];
+		moved++;
+		result->messages += !*pair;
+		*pair = true;
+	}
+	result->share += (double)moved / n;
+}
+
 static int run_batch(struct world *world, struct result *result)
 {
 	const struct setting *setting = &world->setting;
@@ -129,15 +148,13 @@ static int run_batch(struct world *world, struct result *result)
 		.rank_count = world->rank_count,
 		.n_ranks = setting->learners,
 		.n_nodes = setting->nodes};
-	struct locality_outcome outcome;
 	draw_batch(world);
 	uint64_t begin = clock_now_ns();
-	int err = locality_assign(world->locality, &batch, world->rank, &outcome);
+	int err = locality_assign(&batch, world->rank);
 	double us = (double)(clock_now_ns() - begin) / 1000;
 	if (err)
 		return err;
-	result->share += (double)outcome.moved / n;
-	result->messages += outcome.n_moves;
+	count_moves(world, n, result);
 	result->sweep += sweep(world);
 	result->us = us < result->us ? us : result->us;
 	return 0;

@@ -115,7 +115,8 @@ static roaring_bitmap_t *mini_batch(const struct coord_append *append, uint32_t 
 			ranks_position(append->base, append->batch, append->ranks, r);
 		uint32_t i = ranks_position(at, append->batch, append->ranks, r);
 		for (; i < ranks_position(end, append->batch, append->ranks, r); i++)
-			roaring_bitmap_add(ids, append->ids[r][i - base]);
+			roaring_bitmap_add(
+				ids, append->ids[append_begin(append, r) + i - base]);
 	}
 	return ids;
 }

@@ -92,8 +92,7 @@ struct delayed {
 	char run[COORD_RUN];
 	struct coord_token token;
 	struct coord_append append;
-	sample_id ids[MOST_RANKS][JOURNAL_POSITIONS];
-	const sample_id *of[MOST_RANKS];
+	sample_id ids[MOST_RANKS * JOURNAL_POSITIONS];
 	bool opens;
 };
 
@@ -157,18 +156,9 @@ static void delay(const char *run, const struct coord_token *token,
 	delayed->append.job = journal_name(journal_job(append->job));
 	delayed->opens = !token;
 	if (token) {
-		const struct coord_job *facts =
-			&group.jobs[journal_job(append->job)].facts;
 		delayed->token = *token;
-		for (uint32_t r = 0; r < append->ranks; r++) {
-			uint32_t n = ranks_position(append->base + append->count,
-					     facts->batch, facts->ranks, r) -
-				     ranks_position(
-					     append->base, facts->batch, facts->ranks, r);
-			memcpy(delayed->ids[r], append->ids[r], n * sizeof(sample_id));
-			delayed->of[r] = delayed->ids[r];
-		}
-		delayed->append.ids = delayed->of;
+		memcpy(delayed->ids, append->ids, append->count * sizeof(sample_id));
+		delayed->append.ids = delayed->ids;
 	}
 	group.counts.delayed++;
 	co_wake(queue, true);
