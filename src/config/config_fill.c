@@ -15,7 +15,7 @@ static char *allowed_text(const struct option *option)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	option->type->allowed(option, out);
+	value_print_allowed(option, out);
 	return close_text(out, &text);
 }
 
@@ -73,7 +73,8 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 		int err = 0;
 		if (text)
 			err = option->type->parse(
-				option, text, dir, (char *)object + option->offset);
+				&(struct value_input){option, text, dir},
+				(char *)object + option->offset);
 		ensure(err != -EINVAL || value);
 		if (err == -ENOMEM)
 			ini->err = err;

@@ -39,6 +39,9 @@ struct section_spec {
 
 struct value_type;
 
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
 struct option {
 	enum section_id section;
 	const char *key;
@@ -54,17 +57,32 @@ struct option {
 	const char *help; /* sentences, one per line */
 };
 
+struct value_input {
+	const struct option *option;
+	const char *text;
+	const char *dir; /* where relative paths start */
+};
+
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that the struct owns */
-	/* Parses the text into the field. dir: where relative paths start. -EINVAL: not allowed. */
-	int (*parse)(const struct option *option, const char *text, const char *dir,
-		void *field);
+	/* Parses the text into the field. -EINVAL: not allowed. */
+	int (*parse)(const struct value_input *in, void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
 	 * types that no key of a job or dataset has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
-	void (*allowed)(const struct option *option, FILE *out);
+	/* tells users which values are allowed; value_print_allowed fills in {min}, {max}, {1/max}
+	 * and {choices} of the option */
+	const char *allowed;
 };
+
+#define RANGE_RULE "{min}..{max}"
+#define SIZE_RULE                                                                        \
+	"bytes, or a number with K, M, G or T (powers of 1024), like 512M or 4G; at "    \
+	"least {min}"
+#define PATH_RULE                                                                        \
+	"an absolute path, or one relative to the directory of this ini, without "       \
+	"quotes and without ~"
 
 extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
@@ -79,8 +97,7 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
  * also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
-void value_allowed_range(const struct option *option, FILE *out);
-void value_allowed_choice(const struct option *option, FILE *out);
+void value_print_allowed(const struct option *option, FILE *out);
 /* Sets the field, a char *, to a copy of the text. */
 must_check int value_keep(const char *text, void *field);
 /* Prints the field, a char *, unless it is NULL. */
