@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset.h"
 #include "base/aprintf.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 
 #include <errno.h>
@@ -13,8 +12,7 @@
 
 static int usage(const char *verb)
 {
-	complain("dataset %s: joaderctl dataset --help says more", verb);
-	return EXIT_USAGE;
+	return exit_usage("dataset %s: joaderctl dataset --help says more", verb);
 }
 
 static int send_ini(const char *socket_path, const char *file, const char *text)
@@ -34,9 +32,8 @@ static int add_file(const char *socket_path, const char *file)
 		err = -EILSEQ;
 	if (!err)
 		return send_ini(socket_path, path, text);
-	complain("%s: %s", file,
+	return exit_failure("%s: %s", file,
 		err == -EILSEQ ? "not a text file: it has a NUL byte" : strerror(-err));
-	return EXIT_FAILURE;
 }
 
 /* Adds the dataset `name`. Its ini was printed to `out`, a stream that writes into *text; closing
@@ -45,10 +42,8 @@ static int add_name(const char *socket_path, const char *name, FILE *out, char *
 {
 	auto_free char *here = getcwd(NULL, 0);
 	auto_free char *file = here ? aprintf("%s/%s", here, name) : NULL;
-	if (fclose(out) != 0 || !file) {
-		complain("%s", strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (fclose(out) != 0 || !file)
+		return exit_failure("%s", strerror(errno));
 	return send_ini(socket_path, file, *text);
 }
 
@@ -73,10 +68,8 @@ static int add(const char *socket_path, int argc, char **argv)
 	size_t size;
 	FILE *lines = open_memstream(&settings, &size);
 	int n = lines ? print_settings(lines, argc, argv) : 0;
-	if (!lines || fclose(lines) != 0) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILURE;
-	}
+	if (!lines || fclose(lines) != 0)
+		return exit_failure("%s", strerror(ENOMEM));
 	if (n < 0 || argc - optind != 1)
 		return usage("add");
 	if (n == 0)

@@ -172,9 +172,9 @@ static double count_cpus(void)
 bool explain_ask(const char *socket_path, struct explain_facts *ret)
 {
 	auto_free char *text = NULL;
+	bool ok = true;
 	*ret = (struct explain_facts){.cpus = count_cpus()};
-	bool ok = facts_ask(socket_path, (const char *[]){"explain"}, 1, &text);
-	if (!ok)
+	if (!request_text(socket_path, (const char *[]){"explain"}, 1, &text))
 		return false;
 	const char *line = text;
 	while (ok && *line) {

@@ -37,8 +37,8 @@ static bool take_line(const char *line, struct top_sample *ret)
 	if (facts_begin(line, "daemon ")) {
 		take_daemon(line, ret);
 	} else if (facts_begin(line, "storage ")) {
-		struct top_storage *more = reallocarray(
-			ret->storages, ret->n_storages + 1, sizeof(*ret->storages));
+		struct top_storage *more =
+			reallocarray(ret->storages, ret->n_storages + 1, sizeof(*more));
 		if (!more)
 			return false;
 		ret->storages = more;
@@ -59,9 +59,9 @@ static bool take_line(const char *line, struct top_sample *ret)
 bool top_sample_get(const char *socket_path, struct top_sample *ret)
 {
 	auto_free char *text = NULL;
+	bool ok = true;
 	*ret = (struct top_sample){0};
-	bool ok = facts_ask(socket_path, (const char *[]){"top"}, 1, &text);
-	if (!ok)
+	if (!request_text(socket_path, (const char *[]){"top"}, 1, &text))
 		return false;
 	for (char *line = text, *end; ok && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
