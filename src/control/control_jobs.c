@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "control/control_jobs.h"
 #include "base/aprintf.h"
 #include "config/config_owner.h"
 #include "control/control_request.h"
@@ -48,9 +47,8 @@ static void report(void *context, const char *message)
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
 	const char *allowed)
 {
-	fprintf(all->out, "%s:[job]:%s: an ordinary user may set only: %s\n",
+	config_report_text(report, all, "%s:[job]:%s: an ordinary user may set only: %s",
 		config->file, key, allowed);
-	all->messages++;
 	return -EPERM;
 }
 
@@ -142,11 +140,10 @@ static int check_names(struct additions *all)
 			const struct job_config *b = &all->of[i].config;
 			if (strcmp(a->name, b->name) != 0)
 				continue;
-			fprintf(all->out,
+			config_report_text(report, all,
 				"%s:[job]:name: found \"%s\", which is also the name in "
-				"%s, allowed: a different name for each job\n",
+				"%s, allowed: a different name for each job",
 				b->file, b->name, a->file);
-			all->messages++;
 			err = -EEXIST;
 			break;
 		}
@@ -173,18 +170,18 @@ static const char *other_line(const char *text, const char *other, size_t *ret_n
 	return NULL;
 }
 
-static void report_difference(const struct additions *all,
-	const struct job_config *config, const char *here, const char *there)
+static void report_difference(struct additions *all, const struct job_config *config,
+	const char *here, const char *there)
 {
 	size_t n;
 	const char *line = other_line(here, there, &n);
 	const char *which = line ? "without" : "with";
 	if (!line)
 		line = other_line(there, here, &n);
-	fprintf(all->out,
+	config_report_text(report, all,
 		"%s:[job]:name: found \"%s\", which is the name of a running job %s "
 		"\"%.*s\", allowed: another name, or remove that job first (joaderctl "
-		"rm)\n",
+		"rm)",
 		config->file, config->name, which, (int)n, line);
 }
 
@@ -205,13 +202,12 @@ static int compare(struct additions *all, struct addition *addition)
 	if (addition->there)
 		return 0;
 	if (all->import)
-		fprintf(all->out,
+		config_report_text(report, all,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
-			"job, allowed with --import: another name\n",
+			"job, allowed with --import: another name",
 			config->file, config->name);
 	else
 		report_difference(all, config, here, there);
-	all->messages++;
 	return -EEXIST;
 }
 
@@ -229,11 +225,9 @@ static int keep(struct additions *all, const char *name)
 {
 	auto_job *job = sched_job_find(all->sched, name);
 	int err = job ? sched_job_keep(job) : -ENODEV;
-	if (err) {
-		fprintf(all->out, "job %s: its ini can't be saved: %s\n", name,
-			strerror(-err));
-		all->messages++;
-	}
+	if (err)
+		config_report_text(report, all, "job %s: its ini can't be saved: %s",
+			name, strerror(-err));
 	return err;
 }
 
@@ -261,9 +255,7 @@ static int add(struct additions *all)
  * tar. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
-	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
-		       config->format == FORMAT_RECORD;
-	if (config->layout == LAYOUT_CLASSES && numbers)
+	if (config->layout == LAYOUT_CLASSES && config_holds_arrays(config->format))
 		fprintf(out,
 			"%s: no known reader of layout = classes reads .%s files: "
 			"ImageFolder and the like need format = ppm, bmp or png "
