@@ -3,7 +3,6 @@
 
 #include "config/config.h"
 #include "ctl/commands.h"
-#include "ctl/doctor.h"
 #include "ctl/request.h"
 
 #include <errno.h>
@@ -11,20 +10,14 @@
 #include <signal.h>
 #include <string.h>
 
-static int rm(const char *path, const char *job)
-{
-	const char *arguments[] = {"rm", job};
-	return request(path, arguments, 2, NULL, stdout);
-}
-
 static int rm_each(const char *path, char **arguments, int n)
 {
 	int status = EXIT_SUCCESS;
 	if (n == 0)
 		return exit_usage("rm: no job given; joaderctl rm --help says more");
 	for (int i = 0; i < n; i++)
-		if (rm(path, arguments[i]) != EXIT_SUCCESS)
-			status = EXIT_FAILURE;
+		status |= request(
+			path, (const char *[]){"rm", arguments[i]}, 2, NULL, stdout);
 	return status;
 }
 
@@ -120,7 +113,7 @@ static int carry_out(const char *path, char **arguments, int n)
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;
-	if (config_load_daemon(config_path, complain_of_ini, NULL, &config) != 0)
+	if (config_parse_daemon(config_path, NULL, complain_of_ini, NULL, &config) != 0)
 		return NULL;
 	char *path = strdup(config.socket);
 	config_daemon_free(&config);

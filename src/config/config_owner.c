@@ -125,11 +125,6 @@ bool config_is_master(uid_t uid)
 	return uid == 0 || uid == geteuid();
 }
 
-bool config_job_is_of(const struct job_config *config, uid_t uid)
-{
-	return config_is_master(uid) || uid == config_job_owner(config).uid;
-}
-
 bool config_job_allows(
 	const struct job_config *config, const struct config_user *user, unsigned wanted)
 {

@@ -50,8 +50,7 @@ static void check(struct ini *ini, const struct ini_section *section,
 			bytes, ARRAY_MOST_BYTES);
 }
 
-void config_fill_preparations(
-	struct ini *ini, const char *dir, struct daemon_config *daemon)
+void config_fill_preparations(struct ini *ini, struct daemon_config *daemon)
 {
 	daemon->preparations = calloc(ini->n_sections + 1, sizeof(*daemon->preparations));
 	if (!daemon->preparations) {
@@ -64,7 +63,7 @@ void config_fill_preparations(
 			continue;
 		struct preparation_config *preparation =
 			&daemon->preparations[daemon->n_preparations++];
-		ini_fill(ini, section, SECTION_PREPARATION, dir, preparation);
+		ini_fill(ini, section, SECTION_PREPARATION, preparation);
 		check(ini, section, preparation);
 		preparation->name = strdup(section->name);
 		if (!preparation->name)

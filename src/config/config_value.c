@@ -10,9 +10,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char letters_digits[] = "abcdefghijklmnopqrstuvwxyz"
-				     "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
-
 bool value_digits(const char **text, uint64_t *ret)
 {
 	char *end;
@@ -256,9 +253,9 @@ const struct value_type value_order = {"choice", true, parse_order, value_print_
 bool config_name_valid(const char *name)
 {
 	size_t n = strlen(name);
-	size_t plain = strspn(name, letters_digits);
+	size_t plain = strspn(name, LETTERS_DIGITS);
 	while (name[plain] && strchr("._-", name[plain]))
-		plain += 1 + strspn(name + plain + 1, letters_digits);
+		plain += 1 + strspn(name + plain + 1, LETTERS_DIGITS);
 	return n >= 1 && n <= 64 && plain == n && name[0] != '.';
 }
 
@@ -295,7 +292,7 @@ const struct value_type value_path = {"path", true, parse_path, NULL, PATH_RULE}
 
 static int parse_extension(const struct value_input *in, void *field)
 {
-	size_t n = strspn(in->text, letters_digits);
+	size_t n = strspn(in->text, LETTERS_DIGITS);
 	if (in->text[n] || !value_in_range(in->option, n) || strcmp(in->text, "cls") == 0)
 		return -EINVAL;
 	return value_keep(in->text, field);
@@ -316,7 +313,7 @@ static int parse_extensions(const struct value_input *in, void *field)
 		return -ENOMEM;
 	char *end = list;
 	for (text += strspn(text, " \t"); *text; text += strspn(text, " \t")) {
-		size_t n = strspn(text, letters_digits);
+		size_t n = strspn(text, LETTERS_DIGITS);
 		if (n == 0 || (text[n] && !strchr(" \t", text[n])))
 			return -EINVAL;
 		if (end != list)

@@ -66,12 +66,8 @@ const struct value_type value_endings = {"endings", false, parse_endings, print_
 
 static bool is_column(const char *text, size_t n)
 {
-	if (n == 0 || n > CONFIG_LONGEST_COLUMN || isdigit((unsigned char)*text))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-			return false;
-	return true;
+	return n > 0 && n <= CONFIG_LONGEST_COLUMN && !isdigit((unsigned char)*text) &&
+	       strspn(text, LETTERS_DIGITS "_") >= n;
 }
 
 static int parse_column(const struct value_input *in, void *field)

@@ -351,7 +351,7 @@ static void restore_one(struct sched *sched, const char *directory, const char *
 	auto_free char *path = aprintf("%s/%s/job.ini", directory, name);
 	if (!path || access(path, F_OK) != 0 || name_is_taken(sched, name))
 		return;
-	if (config_load_job(path, config_report_to_log, NULL, &config) != 0)
+	if (config_parse_job(path, NULL, config_report_to_log, NULL, &config) != 0)
 		return;
 	(void)!sched_job_add(sched, &config, false, config_report_to_log, NULL);
 	config_job_free(&config);

@@ -18,7 +18,7 @@ static int add_ini(void *context, const char *path)
 {
 	struct adding *adding = context;
 	struct job_config config;
-	int err = config_load_job(path, config_report_to_log, NULL, &config);
+	int err = config_parse_job(path, NULL, config_report_to_log, NULL, &config);
 	if (!err) {
 		err = sched_job_add(
 			adding->sched, &config, false, config_report_to_log, NULL);

@@ -27,7 +27,8 @@ int doctor(int argc, char **argv)
 	if (argc > 2)
 		return exit_usage("usage: joaderctl doctor [CONFIG]");
 	if (argc == 2) {
-		if (config_load_daemon(argv[1], complain_of_ini, NULL, &config) != 0)
+		if (config_parse_daemon(argv[1], NULL, complain_of_ini, NULL, &config) !=
+			0)
 			return EXIT_FAILURE;
 		findings.config = &config;
 	}
