@@ -36,15 +36,15 @@ static int add_file(const char *socket_path, const char *file)
 		err == -EILSEQ ? "not a text file: it has a NUL byte" : strerror(-err));
 }
 
-/* Adds the dataset `name`. Its ini was printed to `out`, a stream that writes into *text; closing
- * `out` completes *text. Relative paths in the ini start from the current directory. */
-static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
+/* Adds the dataset `name`. Relative paths in its settings start from the current directory. */
+static int add_name(const char *socket_path, const char *name, const char *settings)
 {
 	auto_free char *here = getcwd(NULL, 0);
 	auto_free char *file = here ? aprintf("%s/%s", here, name) : NULL;
-	if (fclose(out) != 0 || !file)
+	auto_free char *text = aprintf("[dataset %s]\n%s", name, settings);
+	if (!file || !text)
 		return exit_failure("%s", strerror(errno));
-	return send_ini(socket_path, file, *text);
+	return send_ini(socket_path, file, text);
 }
 
 static int print_settings(FILE *out, int argc, char **argv)
@@ -64,7 +64,7 @@ static int print_settings(FILE *out, int argc, char **argv)
 
 static int add(const char *socket_path, int argc, char **argv)
 {
-	auto_free char *text = NULL, *settings = NULL;
+	auto_free char *settings = NULL;
 	size_t size;
 	FILE *lines = open_memstream(&settings, &size);
 	int n = lines ? print_settings(lines, argc, argv) : 0;
@@ -74,11 +74,7 @@ static int add(const char *socket_path, int argc, char **argv)
 		return usage("add");
 	if (n == 0)
 		return add_file(socket_path, argv[optind]);
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return EXIT_FAILURE;
-	fprintf(out, "[dataset %s]\n%s", argv[optind], settings);
-	return add_name(socket_path, argv[optind], out, &text);
+	return add_name(socket_path, argv[optind], settings);
 }
 
 int dataset_command(const char *socket_path, int argc, char **argv)

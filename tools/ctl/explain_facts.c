@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "explain_internal.h"
 #include "facts.h"
 #include "request.h"
@@ -93,13 +94,10 @@ static void take_job(const char *line, struct explain_job *ret)
 
 static bool take_part(const char *line, struct explain_facts *ret)
 {
-	struct timed_part *more =
-		reallocarray(ret->parts, ret->n_parts + 1, sizeof(*more));
-	if (!more)
+	if (!array_make_room(ret->parts, ret->n_parts, &ret->part_room))
 		return false;
-	ret->parts = more;
 	const char *jobs = facts_value(line, "jobs");
-	more[ret->n_parts++] =
+	ret->parts[ret->n_parts++] =
 		(struct timed_part){.jobs = jobs ? strtoull(jobs, NULL, 10) : 0,
 			.samples = (uint32_t)facts_number(line, "samples")};
 	return true;

@@ -51,7 +51,7 @@ static bool configure(int context, const struct place *place)
 	       (!place->allow_other || set_flag(context, "allow_other"));
 }
 
-/* Makes a detached mount (mount.h). Returns -EPERM if this user is not allowed to mount, and
+/* Makes a detached mount (commands.h). Returns -EPERM if this user is not allowed to mount, and
  * -ENOSYS if the kernel is older than 5.2. */
 static int mount_detached(struct place *place)
 {

@@ -180,6 +180,12 @@ static bool read_head(struct answer *answer, char word[static 8], size_t *ret_by
 	return false;
 }
 
+/* Returns false. EPIPE is no error: the program that reads our output has read enough. */
+static bool complain_of_write(void)
+{
+	return errno != EPIPE && complain("cannot write: %s", strerror(errno));
+}
+
 static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 {
 	while (bytes > 0) {
@@ -189,12 +195,8 @@ static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 		}
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
-		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE: the program that reads our output has read enough */
-			if (errno != EPIPE)
-				complain("cannot write: %s", strerror(errno));
-			return false;
-		}
+		if (fwrite(answer->data + answer->begin, 1, n, out) != n)
+			return complain_of_write();
 		answer->begin += n;
 		bytes -= n;
 	}
@@ -221,12 +223,8 @@ static int print_answer(struct answer *answer, FILE *out)
 			return EXIT_FAILURE;
 		if (strcmp(word, "more") == 0)
 			continue;
-		if (fflush(out) != 0) {
-			if (errno != EPIPE)
-				complain("cannot write: %s", strerror(errno));
-			return EXIT_FAILURE;
-		}
-		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+		bool written = fflush(out) == 0 || complain_of_write();
+		return failed || !written ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 }
 

@@ -18,7 +18,7 @@ bool complain(const char *format, ...) printf_like(1, 2);
 /* Print a message; the value is the exit status. */
 #define exit_failure(...) (complain(__VA_ARGS__), EXIT_FAILURE)
 #define exit_usage(...) (complain(__VA_ARGS__), EXIT_USAGE)
-/* Reports a mistake in an ini, for config_load_daemon. */
+/* Reports a mistake in an ini, for config_parse_daemon. */
 void complain_of_ini(void *context, const char *message);
 /* Lets all later error messages, of joaderctl and of the daemon, be printed to `out`; NULL: to
  * standard error. */
