@@ -105,7 +105,9 @@ bool request_may_read(const struct request *request, const struct sched_job *job
 
 bool request_may_change(const struct request *request, const struct sched_job *job)
 {
-	return config_job_is_of(sched_job_config(job), request->client->sender.uid);
+	uid_t uid = request->client->sender.uid;
+	return config_is_master(uid) ||
+	       uid == config_job_owner(sched_job_config(job)).uid;
 }
 
 static struct sched_job *find_allowed(const struct request *request, const char *name,
