@@ -5,7 +5,7 @@
 
 #include "config/config.h"
 
-/* What the files of joaderctl doctor share. */
+/* The files of joaderctl doctor share these declarations. */
 
 enum verdict { FINE, COSTS, BREAKS };
 
