@@ -31,13 +31,19 @@ struct backings {
 	pthread_cond_t idle;
 };
 
+static unsigned parse_mappings(FILE *in)
+{
+	unsigned mappings;
+	return fscanf(in, "%u", &mappings) == 1 ? mappings : DEFAULT_MAPPINGS;
+}
+
 /* Returns half of the allowed mappings: the allocator and libraries need the others. */
 static uint32_t default_limit(void)
 {
-	unsigned mappings;
+	unsigned mappings = DEFAULT_MAPPINGS;
 	auto_fclose FILE *in = fopen("/proc/sys/vm/max_map_count", "re");
-	if (!in || fscanf(in, "%u", &mappings) != 1)
-		mappings = DEFAULT_MAPPINGS;
+	if (in)
+		mappings = parse_mappings(in);
 	return mappings / 2 < MOST_FILES ? mappings / 2 : MOST_FILES;
 }
 
