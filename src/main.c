@@ -260,8 +260,8 @@ static int configure(struct daemon *daemon)
 	int err = daemon->try_directory
 			  ? config_try_daemon(daemon->try_directory, config_report_to_log,
 				    NULL, &daemon->config)
-			  : config_load_daemon(daemon->config_path, config_report_to_log,
-				    NULL, &daemon->config);
+			  : config_parse_daemon(daemon->config_path, NULL,
+				    config_report_to_log, NULL, &daemon->config);
 	if (err)
 		return err;
 	return kept_is_again() ? 0 : refuse_own_mount(daemon);

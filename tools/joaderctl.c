@@ -2,40 +2,22 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "config/config.h"
-#include "ctl/add.h"
-#include "ctl/dataset.h"
-#include "ctl/doctor.h"
-#include "ctl/explain.h"
-#include "ctl/help.h"
-#include "ctl/list.h"
-#include "ctl/mount.h"
+#include "ctl/commands.h"
 #include "ctl/request.h"
-#include "ctl/resume.h"
-#include "ctl/run.h"
-#include "ctl/top.h"
-#include "ctl/trace.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <signal.h>
 #include <string.h>
 
-static int rm(const char *path, const char *job)
-{
-	const char *arguments[] = {"rm", job};
-	return request(path, arguments, 2, NULL, stdout);
-}
-
 static int rm_each(const char *path, char **arguments, int n)
 {
 	int status = EXIT_SUCCESS;
-	if (n == 0) {
-		complain("rm: no job given; joaderctl rm --help says more");
-		return EXIT_USAGE;
-	}
+	if (n == 0)
+		return exit_usage("rm: no job given; joaderctl rm --help says more");
 	for (int i = 0; i < n; i++)
-		if (rm(path, arguments[i]) != EXIT_SUCCESS)
-			status = EXIT_FAILURE;
+		status |= request(
+			path, (const char *[]){"rm", arguments[i]}, 2, NULL, stdout);
 	return status;
 }
 
@@ -43,19 +25,15 @@ static int mount(const char *path, char **arguments, int n)
 {
 	bool allow_other = false;
 	if (n > 1 && strcmp(arguments[0], "-o") == 0) {
-		if (strcmp(arguments[1], "allow_other") != 0) {
-			complain("mount: -o %s: the only option is allow_other",
+		if (strcmp(arguments[1], "allow_other") != 0)
+			return exit_usage("mount: -o %s: the only option is allow_other",
 				arguments[1]);
-			return EXIT_USAGE;
-		}
 		allow_other = true;
 		arguments += 2;
 		n -= 2;
 	}
-	if (n != 2) {
-		complain("usage: joaderctl mount [-o allow_other] JOB DIR");
-		return EXIT_USAGE;
-	}
+	if (n != 2)
+		return exit_usage("usage: joaderctl mount [-o allow_other] JOB DIR");
 	return mount_job(path, arguments[0], arguments[1], allow_other);
 }
 
@@ -69,10 +47,8 @@ static bool asks_for_help(char **arguments, int n)
 static int upgrade(const char *path, char **arguments, int n)
 {
 	char *program = n == 2 ? realpath(arguments[1], NULL) : NULL;
-	if (n == 2 && !program) {
-		complain("%s: %s", arguments[1], strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (n == 2 && !program)
+		return exit_failure("%s: %s", arguments[1], strerror(errno));
 	const char *absolute[] = {arguments[0], program};
 	int status = request(path, absolute, n == 2 ? 2 : (size_t)n, NULL, stdout);
 	free(program);
@@ -89,9 +65,9 @@ static int cluster_command(const char *path, char **arguments, int n)
 		asks[0] = "cluster-resize";
 	if (asks[0])
 		return request(path, asks, (size_t)n - 1, NULL, stdout);
-	complain("usage: joaderctl cluster [forget NODE|TRAINING | resize TRAINING "
-		 "RANKS [LOCAL_RANKS]]");
-	return EXIT_USAGE;
+	return exit_usage(
+		"usage: joaderctl cluster [forget NODE|TRAINING | resize TRAINING "
+		"RANKS [LOCAL_RANKS]]");
 }
 
 static int carry_out(const char *path, char **arguments, int n)
@@ -137,7 +113,7 @@ static int carry_out(const char *path, char **arguments, int n)
 static char *socket_of(const char *config_path)
 {
 	struct daemon_config config;
-	if (config_load_daemon(config_path, complain_of_ini, NULL, &config) != 0)
+	if (config_parse_daemon(config_path, NULL, complain_of_ini, NULL, &config) != 0)
 		return NULL;
 	char *path = strdup(config.socket);
 	config_daemon_free(&config);
@@ -177,10 +153,8 @@ int main(int argc, char **argv)
 	}
 	if (!socket_path || !socket_path[0])
 		socket_path = default_path = config_default_socket();
-	if (!socket_path) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILURE;
-	}
+	if (!socket_path)
+		return exit_failure("%s", strerror(ENOMEM));
 	/* A write to a pager that the user has left fails, but does not end this program. */
 	signal(SIGPIPE, SIG_IGN);
 	return carry_out(socket_path, argv + optind, argc - optind);

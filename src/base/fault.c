@@ -114,12 +114,11 @@ int fault_add(const char *specification)
 		return -ENOMEM;
 	int n = atomic_load(&n_faults);
 	if (n == MAX_FAULTS || !parse(text, &fault)) {
-		log_error("--fault %s: expected "
-			  "PLACE:ERROR[:after=N][:times=N][:until=FILE], "
-			  "ERROR one of "
-			  "EIO ENOMEM ENOSPC EACCES ENOENT EINTR EPERM EMFILE ENFILE "
-			  "ESTALE EAGAIN BUG CRASH, or NONE with until, at most %d of "
-			  "them",
+		log_error(
+			"--fault %s: expected PLACE:ERROR[:after=N][:times=N]"
+			"[:until=FILE], ERROR one of EIO ENOMEM ENOSPC EACCES ENOENT "
+			"EINTR EPERM EMFILE ENFILE ESTALE EAGAIN BUG CRASH, or NONE with "
+			"until, at most %d of them",
 			specification, MAX_FAULTS);
 		return -EINVAL;
 	}

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stddef.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -197,12 +198,9 @@ struct kept_open *kept_open_add(const struct kept_open *open)
 		struct kept_open *place = &page->opens[cursor++ % KEPT_OPENS];
 		if (atomic_load(&place->handle) != 0)
 			continue;
-		place->request = open->request;
-		place->inode = open->inode;
-		place->since_ns = open->since_ns;
-		place->mount = open->mount;
-		place->epoch = open->epoch;
-		place->backing = open->backing;
+		/* all members but the handle, which makes the entry valid */
+		memcpy(&place->request, &open->request,
+			sizeof(*place) - offsetof(struct kept_open, request));
 		atomic_store(&place->handle, atomic_load(&open->handle));
 		return place;
 	}

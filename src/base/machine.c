@@ -21,9 +21,7 @@ struct group {
 	size_t mount; /* length of the mount point, with which `directory` begins */
 };
 
-static FILE *open_file(const char *format, ...) printf_like(1, 2);
-
-static FILE *open_file(const char *format, ...)
+static printf_like(1, 2) FILE *open_file(const char *format, ...)
 {
 	char path[PATH_MAX + 64];
 	va_list arguments;

@@ -55,11 +55,8 @@ bool own_mounts_cover(const char *path)
 
 static int add(struct own_mounts *mounts, dev_t device)
 {
-	dev_t *devices = array_grow(
-		mounts->devices, mounts->n, &mounts->capacity, sizeof(*devices));
-	if (!devices)
+	if (!array_make_room(mounts->devices, mounts->n, &mounts->capacity))
 		return -ENOMEM;
-	mounts->devices = devices;
 	mounts->devices[mounts->n++] = device;
 	return 0;
 }

@@ -5,8 +5,6 @@
 
 #ifdef HAVE_OPENSSL
 
-#include "base/secret_file.h"
-
 #include <errno.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -54,21 +52,16 @@ static int no_passphrase(char *text, int size, int writes, void *context)
 static int read_key(const char *option, const char *path, EVP_PKEY **ret, char *message)
 {
 	size_t n;
-	char *text = malloc(KEY_BYTES);
-	char why[SECRET_FILE_MESSAGE];
-	int err =
-		text ? secret_file_read(option, path, text, KEY_BYTES, &n, why) : -ENOMEM;
-	if (err) {
-		if (text)
-			snprintf(message, TLS_MESSAGE, "%s", why);
-		free(text);
+	auto_free char *text = malloc(KEY_BYTES);
+	if (!text)
+		return -ENOMEM;
+	int err = secret_file_read(option, path, text, KEY_BYTES, &n, message);
+	if (err)
 		return err;
-	}
 	BIO *bio = BIO_new_mem_buf(text, (int)n);
 	*ret = bio ? PEM_read_bio_PrivateKey(bio, NULL, no_passphrase, NULL) : NULL;
 	BIO_free(bio);
 	OPENSSL_cleanse(text, KEY_BYTES);
-	free(text);
 	errno = 0;
 	return *ret ? 0
 		    : refuse(message, option, path, "no key in PEM without a passphrase");

@@ -3,7 +3,7 @@
 
 #pragma once
 
-#include "base/cleanup.h"
+#include "base/secret_file.h"
 
 #ifdef HAVE_OPENSSL
 
@@ -13,7 +13,7 @@
  * authorities, and a certificate with its key. Errors: -errno, with a message that begins with the
  * option's name and the path; -ENOMEM has no message. Any thread may call this. */
 
-#define TLS_MESSAGE 224
+#define TLS_MESSAGE SECRET_FILE_MESSAGE
 
 /* Absolute paths of the files, and the options that set the paths. */
 struct tls_files {

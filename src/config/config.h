@@ -297,10 +297,8 @@ void config_report_to_log(void *context, const char *message); /* ignores contex
 void config_report_text(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 
-must_check int config_load_daemon(const char *path, config_report *report, void *context,
-	struct daemon_config *ret);
-/* Parses `text`, the daemon's ini. file: name of the ini for messages; relative paths in the ini
- * start at the directory of this file. */
+/* Parses `text`, the daemon's ini; NULL: reads the file. file: name of the ini for messages; relative
+ * paths in the ini start at the directory of this file. */
 must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
@@ -336,9 +334,10 @@ must_check int config_environment(
 must_check int config_environment_setting(
 	const char *setting, char **ret, struct config_unset *unset);
 
+/* Parses `text`, a job's ini; NULL: reads the file. */
 must_check int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret);
-/* Parses `text`, a job's ini. The n settings "SECTION.KEY=VALUE" override values in this ini. */
+/* Does the same. The n settings "SECTION.KEY=VALUE" override values in this ini. */
 must_check int config_parse_job_with(const char *file, const char *text,
 	const char *const *settings, size_t n, config_report *report, void *context,
 	struct job_config *ret);
@@ -349,8 +348,6 @@ const struct template_config *config_template(
 must_check int config_parse_template(const char *file,
 	const struct template_config *template, const char *const *settings, size_t n,
 	config_report *report, void *context, struct job_config *ret);
-must_check int config_load_job(
-	const char *path, config_report *report, void *context, struct job_config *ret);
 must_check int config_job_copy(const struct job_config *from, struct job_config *ret);
 void config_job_free(struct job_config *config);
 

@@ -13,7 +13,7 @@
 #define LEAST_CACHE (16 * MIB)
 #define MAX_SOCKET (sizeof(((struct sockaddr_un *)NULL)->sun_path) - 1)
 
-void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon)
+void config_fill_datasets(struct ini *ini, struct daemon_config *daemon)
 {
 	daemon->datasets = calloc(ini->n_sections + 1, sizeof(*daemon->datasets));
 	if (!daemon->datasets) {
@@ -25,7 +25,7 @@ void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config
 		if (section->id != SECTION_DATASET)
 			continue;
 		struct dataset_config *dataset = &daemon->datasets[daemon->n_datasets++];
-		ini_fill(ini, section, SECTION_DATASET, dir, dataset);
+		ini_fill(ini, section, SECTION_DATASET, dataset);
 		if (!ini_text(section, "sampler"))
 			dataset->sampler = daemon->sampler;
 		dataset->name = strdup(section->name);
@@ -103,23 +103,19 @@ static void fill_cache(struct daemon_config *daemon)
 static int finish(struct ini *ini, struct daemon_config *ret)
 {
 	struct daemon_config daemon = {0};
-	auto_free char *dir = NULL;
-	int err = config_path_dir(ini->file, &dir);
-	if (err)
-		ini->err = err;
 	if (!ini->unusable && !ini->err) {
-		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS, dir,
+		ini_fill(ini, ini_section(ini, SECTION_JOADERFS), SECTION_JOADERFS,
 			&daemon);
-		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER, dir,
+		ini_fill(ini, ini_section(ini, SECTION_CLUSTER), SECTION_CLUSTER,
 			&daemon.cluster);
 		fill_cache(&daemon);
-		config_fill_datasets(ini, dir, &daemon);
+		config_fill_datasets(ini, &daemon);
 		check_tiers(ini, &daemon);
-		config_fill_preparations(ini, dir, &daemon);
+		config_fill_preparations(ini, &daemon);
 		config_fill_templates(ini, &daemon);
 		fill_places(ini, &daemon);
 	}
-	err = ini_result(ini);
+	int err = ini_result(ini);
 	if (err)
 		config_daemon_free(&daemon);
 	else
@@ -137,12 +133,6 @@ int config_parse_daemon(const char *file, const char *text, config_report *repor
 		err = finish(&ini, ret);
 	ini_free(&ini);
 	return err;
-}
-
-int config_load_daemon(
-	const char *path, config_report *report, void *context, struct daemon_config *ret)
-{
-	return config_parse_daemon(path, NULL, report, context, ret);
 }
 
 void config_daemon_free(struct daemon_config *config)

@@ -8,7 +8,6 @@
 
 /* Reports each section that is no [dataset NAME], because an ini that adds datasets to a running
  * daemon must not have other sections. */
-
 static void refuse_others(struct ini *ini)
 {
 	for (size_t i = 0; i < ini->n_sections; i++) {
@@ -19,23 +18,13 @@ static void refuse_others(struct ini *ini)
 	}
 }
 
-static void take_datasets(struct ini *ini, struct daemon_config *daemon)
-{
-	auto_free char *directory = NULL;
-	int err = config_path_dir(ini->file, &directory);
-	if (err)
-		ini->err = err;
-	else
-		config_fill_datasets(ini, directory, daemon);
-}
-
 static int finish(struct ini *ini, enum sampler_kind sampler, struct dataset_config **ret,
 	size_t *ret_n)
 {
 	struct daemon_config daemon = {.sampler = sampler};
 	refuse_others(ini);
 	if (!ini->unusable && !ini->err)
-		take_datasets(ini, &daemon);
+		config_fill_datasets(ini, &daemon);
 	int err = ini_result(ini);
 	if (err) {
 		config_daemon_free(&daemon);

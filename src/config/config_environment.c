@@ -26,9 +26,8 @@ static const char *find_key(const char *text, size_t n)
 static size_t variable_at(const char *text, const char **ret_name, size_t *ret_n)
 {
 	bool braces = text[1] == '{';
-	const char *name = text + 1 + braces, *end = name;
-	while (isalnum((unsigned char)*end) || *end == '_')
-		end++;
+	const char *name = text + 1 + braces;
+	const char *end = name + strspn(name, LETTERS_DIGITS "_");
 	if (end == name || isdigit((unsigned char)*name) || (braces && *end != '}'))
 		return 0;
 	*ret_name = name;
@@ -85,9 +84,7 @@ static int fill_pair(
 	const char *key = pair, *value = memchr(pair, '=', (size_t)(end - pair));
 	while (key < end && isspace((unsigned char)*key))
 		key++;
-	size_t n = 0;
-	while (key + n < end && (isalnum((unsigned char)key[n]) || key[n] == '_'))
-		n++;
+	size_t n = strspn(key, LETTERS_DIGITS "_");
 	unset->key = find_key(key, n);
 	if (!value || !unset->key) {
 		fwrite(pair, 1, (size_t)(end - pair), out);

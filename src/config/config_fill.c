@@ -15,7 +15,7 @@ static char *allowed_text(const struct option *option)
 	FILE *out = open_memstream(&text, &size);
 	if (!out)
 		return NULL;
-	option->type->allowed(option, out);
+	value_print_allowed(option, out);
 	return close_text(out, &text);
 }
 
@@ -46,21 +46,16 @@ static void report_value(struct ini *ini, const char *label, const struct option
 		ini->err = -ENOMEM;
 		return;
 	}
-	const char *nearest = value ? nearest_choice(option, value->text) : NULL;
 	if (!value)
 		ini_mistake(ini, 0, label, option->key, "found nothing, allowed: %s",
 			allowed);
-	else if (nearest)
-		ini_mistake(ini, value->line, label, option->key,
-			"found \"%s\", allowed: %s; did you mean \"%s\"?",
-			shown(value->text), allowed, nearest);
 	else
-		ini_mistake(ini, value->line, label, option->key,
-			"found \"%s\", allowed: %s", shown(value->text), allowed);
+		ini_mistake_nearest(ini, value->line, label, option->key,
+			shown(value->text), allowed, nearest_choice(option, value->text));
 }
 
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
-	const char *dir, void *object)
+	void *object)
 {
 	const char *label = section ? section->label : config_sections[id].name;
 	for (size_t i = 0; i < config_n_options(); i++) {
@@ -73,7 +68,8 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 		int err = 0;
 		if (text)
 			err = option->type->parse(
-				option, text, dir, (char *)object + option->offset);
+				&(struct value_input){option, text, ini->dir},
+				(char *)object + option->offset);
 		ensure(err != -EINVAL || value);
 		if (err == -ENOMEM)
 			ini->err = err;

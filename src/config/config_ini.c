@@ -18,7 +18,7 @@
 #define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
 
-static void mistake_nearest(struct ini *ini, unsigned line, const char *label,
+void ini_mistake_nearest(struct ini *ini, unsigned line, const char *label,
 	const char *key, const char *found, const char *allowed, const char *nearest)
 {
 	if (nearest)
@@ -54,16 +54,12 @@ static void report_other_kind(struct reader *reader, const char *label)
 	struct ini *ini = reader->ini;
 	char allowed[128];
 	allowed_sections(ini->kind, allowed, sizeof(allowed));
-	if (!ini->unusable && ini->kind == INI_DAEMON)
+	bool is_job = ini->kind == INI_DAEMON;
+	if (!ini->unusable)
 		ini_mistake(ini, reader->line, label, NULL,
-			"found \"%s\", allowed: %s; this is the ini of a job: "
-			"joaderctl add %s",
-			label, allowed, ini->file);
-	else if (!ini->unusable)
-		ini_mistake(ini, reader->line, label, NULL,
-			"found \"%s\", allowed: %s; this is the ini of the daemon: "
-			"joaderfs %s MOUNTPOINT",
-			label, allowed, ini->file);
+			"found \"%s\", allowed: %s; this is the ini of %s %s%s", label,
+			allowed, is_job ? "a job: joaderctl add" : "the daemon: joaderfs",
+			ini->file, is_job ? "" : " MOUNTPOINT");
 	ini->unusable = true;
 }
 
@@ -77,7 +73,7 @@ static void report_unknown_section(
 		if (config_sections[i].kind == reader->ini->kind)
 			names[n++] = config_sections[i].name;
 	allowed_sections(reader->ini->kind, allowed, sizeof(allowed));
-	mistake_nearest(reader->ini, reader->line, label, NULL, label, allowed,
+	ini_mistake_nearest(reader->ini, reader->line, label, NULL, label, allowed,
 		config_nearest(word, names, n));
 }
 
@@ -124,7 +120,7 @@ static void begin_section(
 	struct reader *reader, enum section_id id, const char *label, const char *name)
 {
 	struct ini *ini = reader->ini;
-	if (config_may_have_name(id) && strlen(name) >= SECTION_NAME)
+	if (id == SECTION_TENSOR && strlen(name) >= SECTION_NAME)
 		ini_mistake(ini, reader->line, label, NULL,
 			"found a name of %zu bytes, allowed: at most %d", strlen(name),
 			SECTION_NAME - 1);
@@ -158,8 +154,7 @@ static void take_section(struct reader *reader, const char *text)
 	for (int i = 0; i < SECTION_COUNT; i++) {
 		const struct section_spec *spec = &config_sections[i];
 		if (strcmp(spec->name, word) != 0 ||
-			(*name && !spec->named &&
-				!config_may_have_name((enum section_id)i)))
+			(*name && !spec->named && i != SECTION_TENSOR))
 			continue;
 		if (spec->kind == reader->ini->kind)
 			begin_section(reader, (enum section_id)i, label, name);
@@ -215,8 +210,8 @@ static void report_unknown_key(struct reader *reader, const char *key)
 			"found \"%s\", allowed: %s; it belongs to [%s]", key, allowed,
 			home);
 	else
-		mistake_nearest(reader->ini, reader->line, reader->section->label, key,
-			key, allowed, config_nearest(key, names, n));
+		ini_mistake_nearest(reader->ini, reader->line, reader->section->label,
+			key, key, allowed, config_nearest(key, names, n));
 }
 
 /* Warns of a value that contains " # comment", which most programs would cut off. */
@@ -436,6 +431,8 @@ static int read_file(struct ini *ini)
 
 int ini_read(struct ini *ini, const char *text)
 {
+	if (ini->kind == INI_DAEMON)
+		ini->err = config_path_dir(ini->file, &ini->dir);
 	if (!text)
 		return read_file(ini);
 	read_text(ini, text);
@@ -451,6 +448,7 @@ void ini_free(struct ini *ini)
 		free(ini->sections[i].label);
 	}
 	free(ini->sections);
+	free(ini->dir);
 }
 
 const struct ini_section *ini_section(const struct ini *ini, enum section_id id)

@@ -39,6 +39,11 @@ struct section_spec {
 
 struct value_type;
 
+#define LETTERS_DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+#define TEXT_OF(number) TEXT_OF_(number)
+#define TEXT_OF_(number) #number
+
 struct option {
 	enum section_id section;
 	const char *key;
@@ -54,17 +59,32 @@ struct option {
 	const char *help; /* sentences, one per line */
 };
 
+struct value_input {
+	const struct option *option;
+	const char *text;
+	const char *dir; /* where relative paths start */
+};
+
 struct value_type {
 	const char *metavar;
 	bool owned; /* the field is a char * that the struct owns */
-	/* Parses the text into the field. dir: where relative paths start. -EINVAL: not allowed. */
-	int (*parse)(const struct option *option, const char *text, const char *dir,
-		void *field);
+	/* Parses the text into the field. -EINVAL: not allowed. */
+	int (*parse)(const struct value_input *in, void *field);
 	/* Prints the value as in an ini, or nothing if the key has no value. NULL for
 	 * types that no key of a job or dataset has. */
 	void (*print)(const struct option *option, const void *field, FILE *out);
-	void (*allowed)(const struct option *option, FILE *out);
+	/* tells users which values are allowed; value_print_allowed fills in {min}, {max}, {1/max}
+	 * and {choices} of the option */
+	const char *allowed;
 };
+
+#define RANGE_RULE "{min}..{max}"
+#define SIZE_RULE                                                                        \
+	"bytes, or a number with K, M, G or T (powers of 1024), like 512M or 4G; at "    \
+	"least {min}"
+#define PATH_RULE                                                                        \
+	"an absolute path, or one relative to the directory of this ini, without "       \
+	"quotes and without ~"
 
 extern const struct value_type value_u32, value_u64, value_size, value_cache,
 	value_duration, value_workers, value_reads, value_choice, value_order, value_flag,
@@ -79,18 +99,13 @@ extern const struct value_type value_u32, value_u64, value_size, value_cache,
  * also accept signs and spaces. */
 bool value_digits(const char **text, uint64_t *ret);
 bool value_in_range(const struct option *option, uint64_t number);
-void value_allowed_range(const struct option *option, FILE *out);
-void value_allowed_choice(const struct option *option, FILE *out);
+void value_print_allowed(const struct option *option, FILE *out);
 /* Sets the field, a char *, to a copy of the text. */
 must_check int value_keep(const char *text, void *field);
 /* Prints the field, a char *, unless it is NULL. */
 void value_print_text(const struct option *option, const void *field, FILE *out);
 
 extern const struct section_spec config_sections[SECTION_COUNT];
-static inline bool config_may_have_name(enum section_id id)
-{
-	return id == SECTION_TENSOR;
-}
 
 /* Options are numbered: the daemon's first, then a job's. */
 extern const struct option config_daemon_options[], config_job_options[];
@@ -134,6 +149,7 @@ struct ini {
 	struct ini_section *sections;
 	size_t n_sections;
 	unsigned mistakes;
+	char *dir; /* directory of a daemon's ini, where relative paths start */
 	/* the ini is no use at all, for instance because it is a job's ini instead of the daemon's;
 	 * missing keys are then not reported */
 	bool unusable;
@@ -143,6 +159,9 @@ struct ini {
 /* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Reports mistakes in
  * the syntax, the sections and the keys. -errno, reported: the file can't be read. */
 must_check int ini_read(struct ini *ini, const char *text);
+/* Reports an unknown value, and the most similar valid one unless `nearest` is NULL. */
+void ini_mistake_nearest(struct ini *ini, unsigned line, const char *label,
+	const char *key, const char *found, const char *allowed, const char *nearest);
 /* Overrides the value of a key. setting: "SECTION.KEY=VALUE". line: the line of the ini in which
  * the setting is; LINE_OF_SETTING: the setting comes from elsewhere. */
 void ini_set(struct ini *ini, const char *setting, unsigned line);
@@ -156,9 +175,9 @@ const struct ini_section *ini_section(const struct ini *ini, enum section_id id)
 const char *ini_text(const struct ini_section *section, const char *key);
 
 /* Sets the object's fields to the section's values. A field without a value gets its default, as do
- * all fields if section is NULL. dir: where relative paths start. */
+ * all fields if section is NULL. */
 void ini_fill(struct ini *ini, const struct ini_section *section, enum section_id id,
-	const char *dir, void *object);
+	void *object);
 /* Replaces the texts in `object`, a copy of `from`, by texts that `object` owns. After -ENOMEM the
  * texts that could not be copied are NULL. */
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
@@ -175,8 +194,8 @@ void ini_warning(struct ini *ini, unsigned line, const char *label, const char *
 	const char *format, ...) printf_like(5, 6);
 
 /* Fills in daemon->datasets from all [dataset NAME] sections. It is a mistake if there is no such
- * section. dir: where relative paths start. */
-void config_fill_datasets(struct ini *ini, const char *dir, struct daemon_config *daemon);
+ * section. */
+void config_fill_datasets(struct ini *ini, struct daemon_config *daemon);
 
 /* Returns the index of the option "SECTION.KEY" of a job's ini, or -1. */
 int template_option(const char *key);
@@ -186,8 +205,7 @@ void template_report_key(
 void config_fill_templates(struct ini *ini, struct daemon_config *daemon);
 void config_free_templates(struct daemon_config *daemon);
 
-void config_fill_preparations(
-	struct ini *ini, const char *dir, struct daemon_config *daemon);
+void config_fill_preparations(struct ini *ini, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
 /* Fills in all [tensor NAME] sections, after the job's other fields. */

@@ -161,8 +161,7 @@ static void check_batch(struct ini *ini, const struct job_config *job)
 	if (!has_fixed_size(job))
 		config_refuse(ini, SECTION_VIEW, "layout", "batch",
 			"only with crop, pad, random_crop, random_resized_crop or resize "
-			"= "
-			"WxH, since all images of a batch have one size");
+			"= WxH, since all images of a batch have one size");
 	if (job->json)
 		config_refuse(
 			ini, SECTION_VIEW, "json", "json", "not with layout = batch");
@@ -501,7 +500,7 @@ int config_finish_job(struct ini *ini, struct job_config *ret)
 	if (!ini->unusable && !ini->err) {
 		for (int id = SECTION_JOB; id <= SECTION_VIEW; id++)
 			ini_fill(ini, ini_section(ini, (enum section_id)id),
-				(enum section_id)id, NULL, &job);
+				(enum section_id)id, &job);
 		/* Texts that finish_fields needs are missing if memory ran out. */
 		if (!ini->err)
 			finish_fields(ini, mistakes, &job);
@@ -535,12 +534,6 @@ int config_parse_job(const char *file, const char *text, config_report *report,
 	void *context, struct job_config *ret)
 {
 	return config_parse_job_with(file, text, NULL, 0, report, context, ret);
-}
-
-int config_load_job(
-	const char *path, config_report *report, void *context, struct job_config *ret)
-{
-	return config_parse_job(path, NULL, report, context, ret);
 }
 
 void config_job_free(struct job_config *config)

@@ -57,7 +57,7 @@ static void print_option(FILE *out, const struct option *option)
 	fprintf(out, ".It Cm %s No = Ar %s\n", option->key, option->type->metavar);
 	print_help(out, option, option->help);
 	fputs(".br\nAllowed: ", out);
-	option->type->allowed(option, out);
+	value_print_allowed(option, out);
 	fputs(".\n", out);
 	print_default(out, option);
 }

@@ -63,20 +63,14 @@ static int parse_number_or_name(const char *text, find_name *find, uint32_t *ret
 	return err == -EAGAIN ? -EINVAL : err;
 }
 
-static int parse_user(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_user(const struct value_input *in, void *field)
 {
-	(void)option;
-	(void)dir;
-	return parse_number_or_name(text, find_user, field);
+	return parse_number_or_name(in->text, find_user, field);
 }
 
-static int parse_group(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_group(const struct value_input *in, void *field)
 {
-	(void)option;
-	(void)dir;
-	return parse_number_or_name(text, find_group, field);
+	return parse_number_or_name(in->text, find_group, field);
 }
 
 /* Prints the number, because the name may later belong to another user. */
@@ -87,32 +81,17 @@ static void print_number(const struct option *option, const void *field, FILE *o
 		fprintf(out, "%s = %" PRIu32 "\n", option->key, number);
 }
 
-static void allowed_user(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("the name of a user of this machine, or a number", out);
-}
+const struct value_type value_user = {"user", false, parse_user, print_number,
+	"the name of a user of this machine, or a number"};
+const struct value_type value_group = {"group", false, parse_group, print_number,
+	"the name of a group of this machine, or a number"};
 
-static void allowed_group(const struct option *option, FILE *out)
+static int parse_mode(const struct value_input *in, void *field)
 {
-	(void)option;
-	fputs("the name of a group of this machine, or a number", out);
-}
-
-const struct value_type value_user = {
-	"user", false, parse_user, print_number, allowed_user};
-const struct value_type value_group = {
-	"group", false, parse_group, print_number, allowed_group};
-
-static int parse_mode(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	size_t n = strspn(text, "01234567");
-	(void)option;
-	(void)dir;
-	if (n < 3 || n > 4 || text[n] != '\0')
+	size_t n = strspn(in->text, "01234567");
+	if (n < 3 || n > 4 || in->text[n] != '\0')
 		return -EINVAL;
-	uint32_t mode = (uint32_t)strtoul(text, NULL, 8);
+	uint32_t mode = (uint32_t)strtoul(in->text, NULL, 8);
 	if (mode == 0 || (mode & ~(uint32_t)READABLE))
 		return -EINVAL;
 	*(uint32_t *)field = mode;
@@ -126,15 +105,8 @@ static void print_mode(const struct option *option, const void *field, FILE *out
 		fprintf(out, "%s = %04" PRIo32 "\n", option->key, mode);
 }
 
-static void allowed_mode(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("an octal mode of read (4) and search (1) only, as 0500, 0550 or 0555",
-		out);
-}
-
-const struct value_type value_mode = {
-	"mode", false, parse_mode, print_mode, allowed_mode};
+const struct value_type value_mode = {"mode", false, parse_mode, print_mode,
+	"an octal mode of read (4) and search (1) only, as 0500, 0550 or 0555"};
 
 struct job_owner config_job_owner(const struct job_config *config)
 {
@@ -151,11 +123,6 @@ struct job_owner config_job_owner(const struct job_config *config)
 bool config_is_master(uid_t uid)
 {
 	return uid == 0 || uid == geteuid();
-}
-
-bool config_job_is_of(const struct job_config *config, uid_t uid)
-{
-	return config_is_master(uid) || uid == config_job_owner(config).uid;
 }
 
 bool config_job_allows(

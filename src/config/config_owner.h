@@ -21,8 +21,6 @@ struct job_owner {
 struct job_owner config_job_owner(const struct job_config *config);
 /* Tells whether the user may do everything, as root and the daemon's user may. */
 bool config_is_master(uid_t uid);
-/* Tells whether the user may change and remove the job. */
-bool config_job_is_of(const struct job_config *config, uid_t uid);
 
 struct config_user {
 	uid_t uid;

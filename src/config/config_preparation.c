@@ -7,59 +7,38 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int parse_command(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_command(const struct value_input *in, void *field)
 {
-	size_t n = strlen(text);
-	(void)dir;
-	if (*text != '/' || n < option->min || n > option->max || strpbrk(text, "\"'\\"))
+	if (*in->text != '/' || !value_in_range(in->option, strlen(in->text)) ||
+		strpbrk(in->text, "\"'\\"))
 		return -EINVAL;
-	return value_keep(text, field);
+	return value_keep(in->text, field);
 }
 
-static void allowed_command(const struct option *option, FILE *out)
+const struct value_type value_command = {"command", true, parse_command, NULL,
+	"the absolute path of a program and its arguments, separated by blanks and "
+	"without quotes, at most {max} bytes"};
+
+static int parse_array_shape(const struct value_input *in, void *field)
 {
-	fprintf(out,
-		"the absolute path of a program and its arguments, separated by blanks "
-		"and without quotes, at most %" PRIu64 " bytes",
-		option->max);
+	return array_parse_shape(field, in->text) ? 0 : -EINVAL;
 }
 
-const struct value_type value_command = {
-	"command", true, parse_command, NULL, allowed_command};
+const struct value_type value_array_shape = {"numbers", false, parse_array_shape, NULL,
+	"1 to " TEXT_OF(ARRAY_MOST_AXES) " numbers from 1 on, separated by blanks, as 1 "
+					 "128 80, for arrays of at most {max} bytes"};
 
-static int parse_array_shape(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	(void)option;
-	(void)dir;
-	return array_parse_shape(field, text) ? 0 : -EINVAL;
-}
-
-static void allowed_array_shape(const struct option *option, FILE *out)
-{
-	(void)option;
-	fprintf(out,
-		"1 to %d numbers from 1 on, separated by blanks, as 1 128 80, for arrays "
-		"of at most %" PRIu64 " bytes",
-		ARRAY_MOST_AXES, ARRAY_MOST_BYTES);
-}
-
-const struct value_type value_array_shape = {
-	"numbers", false, parse_array_shape, NULL, allowed_array_shape};
-
-static int parse_array_dtype(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_array_dtype(const struct value_input *in, void *field)
 {
 	unsigned choice;
-	int err = value_choice.parse(option, text, dir, &choice);
+	int err = value_choice.parse(in, &choice);
 	if (!err)
 		array_set_dtype(field, choice);
 	return err;
 }
 
 const struct value_type value_array_dtype = {
-	"type", false, parse_array_dtype, NULL, value_allowed_choice};
+	"type", false, parse_array_dtype, NULL, "{choices}"};
 
 static void check(struct ini *ini, const struct ini_section *section,
 	const struct preparation_config *preparation)
@@ -71,8 +50,7 @@ static void check(struct ini *ini, const struct ini_section *section,
 			bytes, ARRAY_MOST_BYTES);
 }
 
-void config_fill_preparations(
-	struct ini *ini, const char *dir, struct daemon_config *daemon)
+void config_fill_preparations(struct ini *ini, struct daemon_config *daemon)
 {
 	daemon->preparations = calloc(ini->n_sections + 1, sizeof(*daemon->preparations));
 	if (!daemon->preparations) {
@@ -85,7 +63,7 @@ void config_fill_preparations(
 			continue;
 		struct preparation_config *preparation =
 			&daemon->preparations[daemon->n_preparations++];
-		ini_fill(ini, section, SECTION_PREPARATION, dir, preparation);
+		ini_fill(ini, section, SECTION_PREPARATION, preparation);
 		check(ini, section, preparation);
 		preparation->name = strdup(section->name);
 		if (!preparation->name)

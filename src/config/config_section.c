@@ -95,7 +95,7 @@ static void fill(struct ini *ini, const struct ini_section *own,
 	}
 	part.sections = &merged;
 	part.n_sections = 1;
-	ini_fill(&part, &merged, SECTION_TENSOR, NULL, &as);
+	ini_fill(&part, &merged, SECTION_TENSOR, &as);
 	as.augment.normalize = (struct normalize_config){0};
 	if (!ini_text(own, "format"))
 		as.format = default_format(job);
@@ -156,8 +156,7 @@ static bool is_field(const char *name)
 {
 	static const char *const taken[] = {
 		"label", "image", "labels", "cls", "json", NULL};
-	size_t n = strspn(name, "abcdefghijklmnopqrstuvwxyz"
-				"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	size_t n = strspn(name, LETTERS_DIGITS "_");
 	for (size_t i = 0; taken[i]; i++)
 		if (strcmp(name, taken[i]) == 0)
 			return false;

@@ -324,7 +324,8 @@ const struct option config_daemon_options[] = {
 			"The contents of the program's file, and of files that are "
 			"arguments, are a part of the identity of its arrays."},
 	{SECTION_PREPARATION, "shape", &value_array_shape, .required = true,
-		PREPARATION(array), .help = "The lengths of the axes of each array."},
+		.max = ARRAY_MOST_BYTES, PREPARATION(array),
+		.help = "The lengths of the axes of each array."},
 	{SECTION_PREPARATION, "dtype", &value_array_dtype, .choices = array_dtypes,
 		.required = true, PREPARATION(array),
 		.help = "The type of the numbers in an array, with NumPy's name.\n"

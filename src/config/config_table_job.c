@@ -337,7 +337,8 @@ const struct option config_job_options[] = {
 		.preset_help = "flat: not divided; tar: 1000",
 		.help = "Number of samples in each directory of flat "
 			"(000/00000000.ppm) or in each file of tar."},
-	{SECTION_VIEW, "labels", &value_labels, .preset = "drawn", JOB(labels),
+	{SECTION_VIEW, "labels", &value_labels, .max = CONFIG_MOST_TARGETS,
+		.preset = "drawn", JOB(labels),
 		.help = "Which label a position of flat has, or of what kind labels "
 			"are.\n"
 			"drawn: the label of its sample, which differs from epoch to "
@@ -378,7 +379,8 @@ const struct option config_job_options[] = {
 	{SECTION_VIEW, "json", &value_flag, .choices = no_yes, .preset = "no", JOB(json),
 		.help = "Whether each sample has a .json beside it (flat, tar) with its "
 			"label, class, source path and the columns of metadata.csv."},
-	{SECTION_VIEW, "beside", &value_endings, JOB(beside), .preset_help = "none",
+	{SECTION_VIEW, "beside", &value_endings, .max = CONFIG_MOST_ENDINGS, JOB(beside),
+		.preset_help = "none",
 		.help = "Endings of files that each sample shows beside its image "
 			"(flat, tar), byte for byte, such as txt json: files in the "
 			"same directory, tar, zip or LMDB file whose names differ from "

@@ -61,10 +61,8 @@ void template_report_key(
 {
 	char near[MAX_KEY];
 	if (find_nearest(key, near))
-		ini_mistake(ini, line, label, key,
-			"found \"%s\", allowed: SECTION.KEY, a key of a job's ini; did "
-			"you mean \"%s\"?",
-			key, near);
+		ini_mistake_nearest(ini, line, label, key, key,
+			"SECTION.KEY, a key of a job's ini", near);
 	else
 		ini_mistake(ini, line, label, key,
 			"found \"%s\", allowed: SECTION.KEY, a key of a job's ini, as "

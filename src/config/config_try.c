@@ -26,9 +26,7 @@ static const struct try_job {
  * must not have. */
 static void find_name(const char *directory, char ret[static 33])
 {
-	static const char allowed[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-		"0123456789._-";
+	static const char allowed[] = LETTERS_DIGITS "._-";
 	size_t end = strlen(directory), n = 0;
 	while (end > 1 && directory[end - 1] == '/')
 		end--;
@@ -94,11 +92,9 @@ void config_try_print(FILE *out, const char *mountpoint)
 		"  %s/jobs/tar/current       shards, for WebDataset\n"
 		"  %s/jobs/mirror/current    the dataset's own names\n"
 		"All images are resized to 256, for the script's own crop; in batch they "
-		"are "
-		"cropped to 224.\n"
+		"are cropped to 224.\n"
 		"joaderctl ls shows how the jobs are served; %s/jobs/flat/job.ini is an "
-		"ini "
-		"to\n"
+		"ini to\n"
 		"begin with; umount %s ends it.\n",
 		mountpoint, mountpoint, mountpoint, mountpoint, mountpoint, mountpoint,
 		mountpoint);

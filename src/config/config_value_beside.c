@@ -37,13 +37,11 @@ static int add_ending(struct config_endings *endings, const char *text, size_t n
 	return 0;
 }
 
-static int parse_endings(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_endings(const struct value_input *in, void *field)
 {
+	const char *text = in->text;
 	struct config_endings endings = {0};
 	size_t n;
-	(void)option;
-	(void)dir;
 	for (; (n = word(&text)) > 0; text += n)
 		if (add_ending(&endings, text, n) != 0)
 			return -EINVAL;
@@ -62,46 +60,26 @@ static void print_endings(const struct option *option, const void *field, FILE *
 	fputs("\n", out);
 }
 
-static void allowed_endings(const struct option *option, FILE *out)
-{
-	(void)option;
-	fprintf(out,
-		"1 to %d endings without dots, separated by spaces, like txt json, each "
-		"once, of 1 to %d letters and digits, not cls",
-		CONFIG_MOST_ENDINGS, CONFIG_LONGEST_ENDING);
-}
-
-const struct value_type value_endings = {
-	"endings", false, parse_endings, print_endings, allowed_endings};
+const struct value_type value_endings = {"endings", false, parse_endings, print_endings,
+	"1 to {max} endings without dots, separated by spaces, like txt json, each once, "
+	"of 1 to " TEXT_OF(CONFIG_LONGEST_ENDING) " letters and digits, not cls"};
 
 static bool is_column(const char *text, size_t n)
 {
-	if (n == 0 || n > CONFIG_LONGEST_COLUMN || isdigit((unsigned char)*text))
-		return false;
-	for (size_t i = 0; i < n; i++)
-		if (!isalnum((unsigned char)text[i]) && text[i] != '_')
-			return false;
-	return true;
+	return n > 0 && n <= CONFIG_LONGEST_COLUMN && !isdigit((unsigned char)*text) &&
+	       strspn(text, LETTERS_DIGITS "_") >= n;
 }
 
-static int parse_column(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_column(const struct value_input *in, void *field)
 {
-	(void)option;
-	(void)dir;
-	return is_column(text, strlen(text)) ? value_keep(text, field) : -EINVAL;
+	return is_column(in->text, strlen(in->text)) ? value_keep(in->text, field)
+						     : -EINVAL;
 }
 
 #define COLUMN_RULE "1 to 64 letters, digits and _, not beginning with a digit"
 
-static void allowed_column(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("the name of a column: " COLUMN_RULE, out);
-}
-
-const struct value_type value_column = {
-	"column", true, parse_column, value_print_text, allowed_column};
+const struct value_type value_column = {"column", true, parse_column, value_print_text,
+	"the name of a column: " COLUMN_RULE};
 
 static const char columns_prefix[] = "columns:";
 
@@ -124,32 +102,21 @@ bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1])
 	return true;
 }
 
-static int parse_labels(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_labels(const struct value_input *in, void *field)
 {
 	uint32_t columns = 0;
 	size_t n = strlen(columns_prefix);
-	(void)option;
-	(void)dir;
-	if (strcmp(text, "drawn") == 0 || strcmp(text, "fixed") == 0)
-		return value_keep(text, field);
-	if (strncmp(text, columns_prefix, n) != 0)
+	if (strcmp(in->text, "drawn") == 0 || strcmp(in->text, "fixed") == 0)
+		return value_keep(in->text, field);
+	if (strncmp(in->text, columns_prefix, n) != 0)
 		return -EINVAL;
-	for (const char *at = text + n; (n = word(&at)) > 0; at += n, columns++)
+	for (const char *at = in->text + n; (n = word(&at)) > 0; at += n, columns++)
 		if (!is_column(at, n))
 			return -EINVAL;
-	return columns > 0 && columns <= CONFIG_MOST_TARGETS ? value_keep(text, field)
-							     : -EINVAL;
+	return columns > 0 && columns <= in->option->max ? value_keep(in->text, field)
+							 : -EINVAL;
 }
 
-static void allowed_labels(const struct option *option, FILE *out)
-{
-	(void)option;
-	fprintf(out,
-		"drawn, fixed, or columns: and 1 to %d names of columns, separated by "
-		"spaces, each of " COLUMN_RULE,
-		CONFIG_MOST_TARGETS);
-}
-
-const struct value_type value_labels = {
-	"labels", true, parse_labels, value_print_text, allowed_labels};
+const struct value_type value_labels = {"labels", true, parse_labels, value_print_text,
+	"drawn, fixed, or columns: and 1 to {max} names of columns, separated by spaces, "
+	"each of " COLUMN_RULE};

@@ -45,11 +45,9 @@ static void print_decimal(double number, FILE *out)
 	fputs(text, out);
 }
 
-static int parse_probability(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_probability(const struct value_input *in, void *field)
 {
-	(void)option;
-	(void)dir;
+	const char *text = in->text;
 	double *probability = field;
 	if (!config_decimal(&text, probability) || *text)
 		return -EINVAL;
@@ -63,36 +61,23 @@ static void print_number(const struct option *option, const void *field, FILE *o
 	fputs("\n", out);
 }
 
-static void allowed_probability(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("a number from 0 to 1, like 0.5", out);
-}
+const struct value_type value_probability = {"probability", false, parse_probability,
+	print_number, "a number from 0 to 1, like 0.5"};
 
-const struct value_type value_probability = {
-	"probability", false, parse_probability, print_number, allowed_probability};
-
-static int parse_weight(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_weight(const struct value_input *in, void *field)
 {
-	(void)dir;
+	const char *text = in->text;
 	double *weight = field;
 	if (!config_decimal(&text, weight) || *text)
 		return -EINVAL;
-	return *weight >= 1 / (double)option->max && *weight <= (double)option->max
+	return *weight >= 1 / (double)in->option->max &&
+			       *weight <= (double)in->option->max
 		       ? 0
 		       : -EINVAL;
 }
 
-static void allowed_weight(const struct option *option, FILE *out)
-{
-	fputs("a number from ", out);
-	print_decimal(1 / (double)option->max, out);
-	fprintf(out, " to %" PRIu64 ", like 2 or 0.5", option->max);
-}
-
-const struct value_type value_weight = {
-	"number", false, parse_weight, print_number, allowed_weight};
+const struct value_type value_weight = {"number", false, parse_weight, print_number,
+	"a number from {1/max} to {max}, like 2 or 0.5"};
 
 static void skip_blanks(const char **text)
 {
@@ -126,11 +111,9 @@ static bool all_positive(const double numbers[MOST_CHANNELS], unsigned n)
 	return true;
 }
 
-static int parse_normalize(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_normalize(const struct value_input *in, void *field)
 {
-	(void)option;
-	(void)dir;
+	const char *text = in->text;
 	struct normalize_config *normalize = field;
 	unsigned n = parse_numbers(&text, normalize->mean);
 	if (n == 0 || *text++ != '/')
@@ -162,14 +145,8 @@ static void print_normalize(const struct option *option, const void *field, FILE
 	fputs("\n", out);
 }
 
-static void allowed_normalize(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("three means / three standard deviations above 0, like 0.485 0.456 0.406 / "
-	      "0.229 0.224 0.225, or one / one for gray; with channels = keep, one of "
-	      "each for each channel, up to 4",
-		out);
-}
-
-const struct value_type value_normalize = {
-	"mean / std", false, parse_normalize, print_normalize, allowed_normalize};
+const struct value_type value_normalize = {"mean / std", false, parse_normalize,
+	print_normalize,
+	"three means / three standard deviations above 0, like 0.485 0.456 0.406 / "
+	"0.229 0.224 0.225, or one / one for gray; with channels = keep, one of each "
+	"for each channel, up to 4"};

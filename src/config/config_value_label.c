@@ -23,27 +23,18 @@ static bool is_field(const char *name, bool dots)
 	return n > 0 && n <= MOST_NAME;
 }
 
-static int parse_label(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_label(const struct value_input *in, void *field)
 {
-	(void)option, (void)dir;
-	bool valid = strcmp(text, "auto") == 0 || strcmp(text, "directory") == 0 ||
-		     strcmp(text, "cls") == 0 || strcmp(text, "none") == 0 ||
-		     (strncmp(text, "json:", 5) == 0 && is_field(text + 5, true)) ||
-		     (strncmp(text, "csv:", 4) == 0 && is_field(text + 4, false));
+	bool valid =
+		strcmp(in->text, "auto") == 0 || strcmp(in->text, "directory") == 0 ||
+		strcmp(in->text, "cls") == 0 || strcmp(in->text, "none") == 0 ||
+		(strncmp(in->text, "json:", 5) == 0 && is_field(in->text + 5, true)) ||
+		(strncmp(in->text, "csv:", 4) == 0 && is_field(in->text + 4, false));
 	if (!valid)
 		return -EINVAL;
-	return value_keep(text, field);
+	return value_keep(in->text, field);
 }
 
-static void allowed_label(const struct option *option, FILE *out)
-{
-	(void)option;
-	fputs("auto, directory, cls, none, json:FIELD, csv:COLUMN, where names consist "
-	      "of "
-	      "letters, digits and _",
-		out);
-}
-
-const struct value_type value_label = {
-	"label", true, parse_label, value_print_text, allowed_label};
+const struct value_type value_label = {"label", true, parse_label, value_print_text,
+	"auto, directory, cls, none, json:FIELD, csv:COLUMN, where names consist of "
+	"letters, digits and _"};

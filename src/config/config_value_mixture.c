@@ -56,37 +56,30 @@ static bool is_before(const char *text, const char *end, const char *name)
 }
 
 /* Parses a mixture. If there is a single dataset, drops its weight, which has no effect. */
-static int parse_mixture(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_mixture(const struct value_input *in, void *field)
 {
-	(void)dir;
-	auto_free char *list = calloc(strlen(text) + 1, 1);
-	const char *next = skip_between(text);
+	auto_free char *list = calloc(strlen(in->text) + 1, 1);
+	const char *next = skip_between(in->text);
 	struct config_mixed mixed;
 	size_t n = 0;
 	if (!list)
 		return -ENOMEM;
 	for (; *next; next = skip_between(next), n++) {
 		const char *first = next;
-		if (!parse_one(&next, &mixed) || is_before(text, next, mixed.name))
+		if (!parse_one(&next, &mixed) || is_before(in->text, next, mixed.name))
 			return -EINVAL;
 		if (n > 0)
 			strcat(list, ",");
 		strncat(list, first, (size_t)(next - first));
 	}
-	if (n == 0 || n > CONFIG_MOST_MIXED || strlen(list) > option->max)
+	if (n == 0 || n > CONFIG_MOST_MIXED || strlen(list) > in->option->max)
 		return -EINVAL;
 	return value_keep(n == 1 ? mixed.name : list, field);
 }
 
-static void allowed_mixture(const struct option *option, FILE *out)
-{
-	fprintf(out,
-		NAME_RULE
-		"; or up to %d different names, separated by blanks or commas, each with "
-		"or without a weight above 0, like photos:3 sketches:1, at most %u bytes",
-		CONFIG_MOST_MIXED, (unsigned)option->max);
-}
-
-const struct value_type value_mixture = {
-	"name", true, parse_mixture, value_print_text, allowed_mixture};
+const struct value_type value_mixture = {"name", true, parse_mixture, value_print_text,
+	NAME_RULE
+	"; or up to " TEXT_OF(CONFIG_MOST_MIXED) " different names, separated by "
+						 "blanks or commas, each with or without "
+						 "a weight above 0, like photos:3 "
+						 "sketches:1, at most {max} bytes"};

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define MAX "max:"
+#define PIXELS_RULE "N or WxH, each " RANGE_RULE
 
 /* Parses N or WxH. *ret_height is 0 for a single N. */
 static int parse_pixels(const struct option *option, const char *text,
@@ -28,16 +29,15 @@ static int parse_pixels(const struct option *option, const char *text,
 	return 0;
 }
 
-static int parse_resize(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_resize(const struct value_input *in, void *field)
 {
+	const char *text = in->text;
 	struct preparation *preparation = field;
 	uint32_t width, height;
-	(void)dir;
 	bool longer = strncmp(text, MAX, strlen(MAX)) == 0;
 	if (longer)
 		text += strlen(MAX);
-	if (parse_pixels(option, text, &width, &height) < 0 || (longer && height))
+	if (parse_pixels(in->option, text, &width, &height) < 0 || (longer && height))
 		return -EINVAL;
 	preparation->resize_long = longer ? width : 0;
 	preparation->resize_short = longer || height ? 0 : width;
@@ -46,45 +46,42 @@ static int parse_resize(
 	return 0;
 }
 
-static int parse_crop(
-	const struct option *option, const char *text, const char *dir, void *field)
+/* Parses N, which stands for NxN, or WxH. */
+static int parse_size(
+	const struct value_input *in, uint32_t *ret_width, uint32_t *ret_height)
 {
-	struct preparation *preparation = field;
-	uint32_t width, height;
-	(void)dir;
-	if (parse_pixels(option, text, &width, &height) < 0)
-		return -EINVAL;
-	preparation->crop_width = width;
-	preparation->crop_height = height ? height : width;
-	return 0;
+	int err = parse_pixels(in->option, in->text, ret_width, ret_height);
+	if (!err && !*ret_height)
+		*ret_height = *ret_width;
+	return err;
 }
 
-static int parse_pad(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_crop(const struct value_input *in, void *field)
 {
 	struct preparation *preparation = field;
-	uint32_t width = 0, height = 0;
-	(void)dir;
-	preparation->pad_square = strcmp(text, "square") == 0;
-	if (!preparation->pad_square && parse_pixels(option, text, &width, &height) < 0)
-		return -EINVAL;
-	preparation->pad_width = width;
-	preparation->pad_height = height ? height : width;
-	return 0;
+	return parse_size(in, &preparation->crop_width, &preparation->crop_height);
+}
+
+static int parse_pad(const struct value_input *in, void *field)
+{
+	struct preparation *preparation = field;
+	preparation->pad_square = strcmp(in->text, "square") == 0;
+	return preparation->pad_square ? 0
+				       : parse_size(in, &preparation->pad_width,
+						 &preparation->pad_height);
 }
 
 /* Parses the colour of a fill. A single number stands for all three channels of the colour. */
-static int parse_fill(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_fill(const struct value_input *in, void *field)
 {
+	const char *text = in->text;
 	uint8_t *fill = field;
 	uint64_t numbers[3];
 	size_t n = 0;
-	(void)dir;
 	do {
 		text += strspn(text, " ");
 		if (!value_digits(&text, &numbers[n]) ||
-			!value_in_range(option, numbers[n++]))
+			!value_in_range(in->option, numbers[n++]))
 			return -EINVAL;
 	} while (n < 3 && *text == ' ');
 	if (*text || n == 2)
@@ -94,16 +91,10 @@ static int parse_fill(
 	return 0;
 }
 
-static int parse_shape(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_shape(const struct value_input *in, void *field)
 {
 	struct tensor_shape *shape = field;
-	(void)dir;
-	if (parse_pixels(option, text, &shape->width, &shape->height) < 0)
-		return -EINVAL;
-	if (!shape->height)
-		shape->height = shape->width;
-	return 0;
+	return parse_size(in, &shape->width, &shape->height);
 }
 
 static void print_resize(const struct option *option, const void *field, FILE *out)
@@ -145,12 +136,6 @@ static void print_fill(const struct option *option, const void *field, FILE *out
 	fputc('\n', out);
 }
 
-static void allowed_fill(const struct option *option, FILE *out)
-{
-	fputs("a number, or three for red, green and blue, each ", out);
-	value_allowed_range(option, out);
-}
-
 static void print_shape(const struct option *option, const void *field, FILE *out)
 {
 	const struct tensor_shape *shape = field;
@@ -159,31 +144,14 @@ static void print_shape(const struct option *option, const void *field, FILE *ou
 			shape->height);
 }
 
-static void allowed_pixels(const struct option *option, FILE *out)
-{
-	fputs("N or WxH, each ", out);
-	value_allowed_range(option, out);
-}
-
-static void allowed_resize(const struct option *option, FILE *out)
-{
-	fputs("N, " MAX "N or WxH, each ", out);
-	value_allowed_range(option, out);
-}
-
-static void allowed_pad(const struct option *option, FILE *out)
-{
-	fputs("square, or ", out);
-	allowed_pixels(option, out);
-}
-
-const struct value_type value_resize = {
-	"pixels", false, parse_resize, print_resize, allowed_resize};
+const struct value_type value_resize = {"pixels", false, parse_resize, print_resize,
+	"N, " MAX "N or WxH, each " RANGE_RULE};
 const struct value_type value_crop = {
-	"pixels", false, parse_crop, print_crop, allowed_pixels};
+	"pixels", false, parse_crop, print_crop, PIXELS_RULE};
 const struct value_type value_shape = {
-	"pixels", false, parse_shape, print_shape, allowed_pixels};
+	"pixels", false, parse_shape, print_shape, PIXELS_RULE};
 
-const struct value_type value_pad = {"pixels", false, parse_pad, print_pad, allowed_pad};
-const struct value_type value_fill = {
-	"colour", false, parse_fill, print_fill, allowed_fill};
+const struct value_type value_pad = {
+	"pixels", false, parse_pad, print_pad, "square, or " PIXELS_RULE};
+const struct value_type value_fill = {"colour", false, parse_fill, print_fill,
+	"a number, or three for red, green and blue, each " RANGE_RULE};

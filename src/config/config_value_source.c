@@ -29,39 +29,24 @@ static bool is_known_url(const char *text)
 	return known && server > 0 && !memchr(text + n, '@', server);
 }
 
-static int parse_source(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_source(const struct value_input *in, void *field)
 {
-	if (!is_url(text))
-		return value_path.parse(option, text, dir, field);
-	if (!is_known_url(text))
+	if (!is_url(in->text))
+		return value_path.parse(in, field);
+	if (!is_known_url(in->text))
 		return -EINVAL;
-	return value_keep(text, field);
+	return value_keep(in->text, field);
 }
 
-static void allowed_source(const struct option *option, FILE *out)
+static int parse_credentials(const struct value_input *in, void *field)
 {
-	value_path.allowed(option, out);
-	fputs("; or a URL of http, https, s3, gs, az or hf, without spaces and without a "
-	      "user",
-		out);
-}
-
-static int parse_credentials(
-	const struct option *option, const char *text, const char *dir, void *field)
-{
-	if (strcmp(text, "none") != 0)
-		return value_path.parse(option, text, dir, field);
-	return value_keep(text, field);
-}
-
-static void allowed_credentials(const struct option *option, FILE *out)
-{
-	fputs("none, or ", out);
-	value_path.allowed(option, out);
+	if (strcmp(in->text, "none") != 0)
+		return value_path.parse(in, field);
+	return value_keep(in->text, field);
 }
 
 const struct value_type value_credentials = {
-	"path", true, parse_credentials, value_print_text, allowed_credentials};
-const struct value_type value_source = {
-	"path", true, parse_source, value_print_text, allowed_source};
+	"path", true, parse_credentials, value_print_text, "none, or " PATH_RULE};
+const struct value_type value_source = {"path", true, parse_source, value_print_text,
+	PATH_RULE
+	"; or a URL of http, https, s3, gs, az or hf, without spaces and without a user"};

@@ -19,20 +19,20 @@ static char *copy_directory(const char *text, const char *comma)
 	return strndup(text, (size_t)(comma - text));
 }
 
-static int parse_tier(
-	const struct option *option, const char *text, const char *dir, void *field)
+static int parse_tier(const struct value_input *in, void *field)
 {
 	struct tier_config *tier = field;
-	const char *comma = strrchr(text, ',');
+	const char *comma = strrchr(in->text, ',');
 	if (!comma)
 		return -EINVAL;
-	const char *size = comma + 1 + strspn(comma + 1, " \t");
-	int err = value_size.parse(option, size, dir, &tier->bytes);
+	struct value_input part = *in;
+	part.text = comma + 1 + strspn(comma + 1, " \t");
+	int err = value_size.parse(&part, &tier->bytes);
 	if (err)
 		return err;
-	auto_free char *directory = copy_directory(text, comma);
-	return directory ? value_path.parse(option, directory, dir, &tier->directory)
-			 : -ENOMEM;
+	auto_free char *directory = copy_directory(in->text, comma);
+	part.text = directory;
+	return directory ? value_path.parse(&part, &tier->directory) : -ENOMEM;
 }
 
 static void print_tier(const struct option *option, const void *field, FILE *out)
@@ -43,11 +43,5 @@ static void print_tier(const struct option *option, const void *field, FILE *out
 			tier->bytes);
 }
 
-static void allowed_tier(const struct option *option, FILE *out)
-{
-	fputs("DIRECTORY, SIZE with ", out);
-	value_size.allowed(option, out);
-}
-
-const struct value_type value_tier = {
-	"directory, size", true, parse_tier, print_tier, allowed_tier};
+const struct value_type value_tier = {"directory, size", true, parse_tier, print_tier,
+	"DIRECTORY, SIZE with " SIZE_RULE};

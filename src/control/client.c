@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #define ROOM_FIRST 1024u  /* bytes of a request's buffer at first */
 #define LINES_AT_ONCE 256 /* lines of an epoch's order, about 10 KB */
@@ -17,20 +16,14 @@
 struct client *client_new(struct listener *listener, int fd)
 {
 	struct client *client = calloc(1, sizeof(*client));
-	struct ucred sender;
-	socklen_t bytes = sizeof(sender);
+	socklen_t bytes = sizeof(client->sender);
 	if (!client)
 		return NULL;
 	client->watch = (struct watch){.kind = WATCH_CLIENT, .fd = fd};
 	client->listener = listener;
 	client->descriptor = -1;
-	client->sender.uid = (uid_t)-1;
-	client->sender.gid = (gid_t)-1;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &sender, &bytes) == 0) {
-		client->sender.pid = sender.pid;
-		client->sender.uid = sender.uid;
-		client->sender.gid = sender.gid;
-	}
+	client->sender = (struct ucred){.uid = (uid_t)-1, .gid = (gid_t)-1};
+	(void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &client->sender, &bytes);
 	TAILQ_INSERT_TAIL(&listener->clients, client, link);
 	listener->n_clients++;
 	return client;

@@ -7,8 +7,7 @@
 #include "base/fault.h"
 #include "base/log.h"
 #include "base/signals.h"
-#include "control/control_internal.h"
-#include "control/control_upgrade.h"
+#include "control/control_request.h"
 
 #include <errno.h>
 #include <pthread.h>

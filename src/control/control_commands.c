@@ -4,10 +4,7 @@
 #include "base/work.h"
 #include "config/config_owner.h"
 #include "coord/coord.h"
-#include "control/control_datasets.h"
-#include "control/control_jobs.h"
 #include "control/control_request.h"
-#include "control/control_upgrade.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
 
@@ -40,7 +37,7 @@ static bool remove_job(const struct request *request, struct sched_job *job)
  * like a pattern, because names have no characters such as *. */
 static bool remove_matching(const struct request *request, const char *pattern)
 {
-	struct request_jobs jobs;
+	auto_request_jobs struct request_jobs jobs = {0};
 	size_t n = 0;
 	int err = request_jobs(request, &jobs);
 	if (err)
@@ -53,7 +50,6 @@ static bool remove_matching(const struct request *request, const char *pattern)
 		ok = remove_job(request, jobs.job[i]) && ok;
 		n++;
 	}
-	request_jobs_put(&jobs);
 	bool all = config_is_master(request->client->sender.uid);
 	return n > 0 ? ok
 		     : request_refuse(request, "no job%s matches %s",
@@ -163,15 +159,6 @@ static bool run_revoke(const struct request *request)
 	return true;
 }
 
-static bool run_upgrade(const struct request *request)
-{
-	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
-	bool ok = control_upgrade(
-		request->context->config->state, request->session, program, request->out);
-	request->client->hands_over = ok;
-	return ok;
-}
-
 static bool change_forget(const struct request *request)
 {
 	char text[GROUP_TEXT];
@@ -242,7 +229,7 @@ static const struct command {
 	{"explain", "explain", 1, 1, false, SENDER_ANY, show_explain},
 	{"dataset", CONTROL_DATASET_USAGE, 2, 4, true, SENDER_MASTER, control_dataset},
 	{"datasets", "datasets [DATASET]", 1, 2, false, SENDER_ANY, show_datasets},
-	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, SENDER_MASTER, run_upgrade},
+	{"upgrade", "upgrade [PROGRAM]", 1, 2, true, SENDER_MASTER, control_upgrade},
 };
 
 static const struct command *find_command(const char *name)

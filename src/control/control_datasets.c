@@ -6,7 +6,6 @@
 #include "base/kept.h"
 #include "base/log.h"
 #include "base/own_mounts.h"
-#include "control/control_datasets.h"
 #include "control/control_request.h"
 #include "epoch/disk.h"
 #include "files/sizes.h"
@@ -121,11 +120,10 @@ static bool add(const struct request *request, const char *file, const char *tex
 static bool refuse_taken(const struct request *request, const char *verb,
 	const char *name, int err, const char *jobs)
 {
-	if (err != -ENOENT)
-		return request_refuse(request, "%s: not %s: %s%s", name, verb,
-			jobs[0] ? "used by " : strerror(-err), jobs);
-	control_unknown_dataset(request->out, request->context, name);
-	return false;
+	if (err == -ENOENT)
+		return control_unknown_dataset(request, name);
+	return request_refuse(request, "%s: not %s: %s%s", name, verb,
+		jobs[0] ? "used by " : strerror(-err), jobs);
 }
 
 static bool remove_one(const struct request *request, const char *name)
@@ -357,7 +355,7 @@ bool control_dataset(const struct request *request)
 	const char *verb = arguments[0];
 	size_t n = request->n_arguments - 1;
 	if (strcmp(verb, "ls") == 0 && n == 1)
-		return control_dataset_table(request->out, request->context);
+		return control_dataset_table(request);
 	if (strcmp(verb, "add") == 0 && n == 3)
 		return add(request, arguments[1], arguments[2]);
 	if (strcmp(verb, "rm") == 0 && n == 2)

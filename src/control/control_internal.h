@@ -9,6 +9,7 @@
 
 #include <stdatomic.h>
 #include <sys/queue.h>
+#include <sys/socket.h>
 #include <sys/un.h>
 
 struct client;
@@ -59,13 +60,9 @@ struct client {
 	bool at_worker;
 	/* bytes of the request and the answer; the listener limits the sum over its clients */
 	size_t bytes;
-	int descriptor; /* descriptor that came with the request, or -1 */
-	struct {
-		pid_t pid; /* 0: the process is in another name space */
-		uid_t uid;
-		gid_t gid;
-	} sender;
-	char *in; /* the request, at least 1 byte when it is complete */
+	int descriptor;	     /* descriptor that came with the request, or -1 */
+	struct ucred sender; /* pid 0: the process is in another name space */
+	char *in;	     /* the request, at least 1 byte when it is complete */
 	size_t n_in, in_room;
 	char *out; /* the frame that is sent now */
 	size_t n_out, sent;
@@ -198,18 +195,6 @@ struct control {
 	bool running;
 	pthread_t thread;
 };
-
-/* Prints the table of jobs. Returns 0 or -ENOMEM. */
-must_check int control_list(FILE *out, struct sched_job *const *jobs, size_t n);
-/* Prints one dataset, or all datasets if name is NULL. Returns false if there is no
- * memory. If no dataset has the name, prints a message, and returns false. */
-bool control_list_datasets(
-	FILE *out, const struct files_context *context, const char *name);
-/* Prints that there is no such dataset, and the most similar name. */
-void control_unknown_dataset(
-	FILE *out, const struct files_context *context, const char *name);
-/* Prints a table with one line per dataset. Returns false if there is no memory. */
-bool control_dataset_table(FILE *out, const struct files_context *context);
 
 must_check int control_watch(const struct control *control, int operation,
 	struct watch *watch, uint32_t events);

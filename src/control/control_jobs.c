@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "control/control_jobs.h"
 #include "base/aprintf.h"
 #include "config/config_owner.h"
 #include "control/control_request.h"
@@ -18,8 +17,8 @@ struct addition {
 };
 
 struct additions {
+	const struct request *request;
 	struct sched *sched;
-	FILE *out;
 	const char *const *settings;
 	size_t n_settings;
 	/* template of the one job; NULL: the request has inis */
@@ -30,7 +29,6 @@ struct additions {
 	size_t n;
 	struct addition *of;
 	const struct sched_import *import; /* the checkpoint, or NULL */
-	const struct client *client;
 	bool own_name; /* adds one job, under another name if its own is taken */
 	size_t messages;
 };
@@ -38,7 +36,7 @@ struct additions {
 static void report(void *context, const char *message)
 {
 	struct additions *all = context;
-	fprintf(all->out, "%s\n", message);
+	request_report(all->request->out, message);
 	all->messages++;
 }
 
@@ -48,9 +46,8 @@ static void report(void *context, const char *message)
 static int refuse(struct additions *all, const struct job_config *config, const char *key,
 	const char *allowed)
 {
-	fprintf(all->out, "%s:[job]:%s: an ordinary user may set only: %s\n",
+	config_report_text(report, all, "%s:[job]:%s: an ordinary user may set only: %s",
 		config->file, key, allowed);
-	all->messages++;
 	return -EPERM;
 }
 
@@ -59,7 +56,7 @@ static int refuse(struct additions *all, const struct job_config *config, const 
  * of labels) are refused, because the daemon can perhaps read files that the user can't read. */
 static int take_owner(struct additions *all, struct job_config *config)
 {
-	const struct client *client = all->client;
+	const struct client *client = all->request->client;
 	uid_t uid = client->sender.uid;
 	if (config_is_master(uid))
 		return 0;
@@ -142,11 +139,10 @@ static int check_names(struct additions *all)
 			const struct job_config *b = &all->of[i].config;
 			if (strcmp(a->name, b->name) != 0)
 				continue;
-			fprintf(all->out,
+			config_report_text(report, all,
 				"%s:[job]:name: found \"%s\", which is also the name in "
-				"%s, allowed: a different name for each job\n",
+				"%s, allowed: a different name for each job",
 				b->file, b->name, a->file);
-			all->messages++;
 			err = -EEXIST;
 			break;
 		}
@@ -173,18 +169,18 @@ static const char *other_line(const char *text, const char *other, size_t *ret_n
 	return NULL;
 }
 
-static void report_difference(const struct additions *all,
-	const struct job_config *config, const char *here, const char *there)
+static void report_difference(struct additions *all, const struct job_config *config,
+	const char *here, const char *there)
 {
 	size_t n;
 	const char *line = other_line(here, there, &n);
 	const char *which = line ? "without" : "with";
 	if (!line)
 		line = other_line(there, here, &n);
-	fprintf(all->out,
+	config_report_text(report, all,
 		"%s:[job]:name: found \"%s\", which is the name of a running job %s "
 		"\"%.*s\", allowed: another name, or remove that job first (joaderctl "
-		"rm)\n",
+		"rm)",
 		config->file, config->name, which, (int)n, line);
 }
 
@@ -205,13 +201,12 @@ static int compare(struct additions *all, struct addition *addition)
 	if (addition->there)
 		return 0;
 	if (all->import)
-		fprintf(all->out,
+		config_report_text(report, all,
 			"%s:[job]:name: found \"%s\", which is the name of a running "
-			"job, allowed with --import: another name\n",
+			"job, allowed with --import: another name",
 			config->file, config->name);
 	else
 		report_difference(all, config, here, there);
-	all->messages++;
 	return -EEXIST;
 }
 
@@ -229,11 +224,9 @@ static int keep(struct additions *all, const char *name)
 {
 	auto_job *job = sched_job_find(all->sched, name);
 	int err = job ? sched_job_keep(job) : -ENODEV;
-	if (err) {
-		fprintf(all->out, "job %s: its ini can't be saved: %s\n", name,
-			strerror(-err));
-		all->messages++;
-	}
+	if (err)
+		config_report_text(report, all, "job %s: its ini can't be saved: %s",
+			name, strerror(-err));
 	return err;
 }
 
@@ -261,9 +254,7 @@ static int add(struct additions *all)
  * tar. */
 static void tell_of_readers(FILE *out, const struct job_config *config)
 {
-	bool numbers = config->format == FORMAT_NPY || config->format == FORMAT_RAW ||
-		       config->format == FORMAT_RECORD;
-	if (config->layout == LAYOUT_CLASSES && numbers)
+	if (config->layout == LAYOUT_CLASSES && config_holds_arrays(config->format))
 		fprintf(out,
 			"%s: no known reader of layout = classes reads .%s files: "
 			"ImageFolder and the like need format = ppm, bmp or png "
@@ -277,26 +268,26 @@ static void tell_of_readers(FILE *out, const struct job_config *config)
 			config->name);
 }
 
-static void tell(
-	const struct additions *all, struct session *session, const char *mountpoint)
+static void tell(const struct additions *all)
 {
+	const struct request *request = all->request;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct job_config *config = &all->of[i].config;
 		if (all->of[i].there)
-			fprintf(all->out, "%s is there already\n", config->name);
+			fprintf(request->out, "%s is there already\n", config->name);
 		else if (all->own_name)
-			fprintf(all->out, "%s\t%s/jobs/%s\n", config->name, mountpoint,
-				config->name);
+			fprintf(request->out, "%s\t%s/jobs/%s\n", config->name,
+				request->context->mountpoint, config->name);
 		else
-			fprintf(all->out, "added %s\n", config->name);
-		tell_of_readers(all->out, config);
-		if (!all->of[i].there && session)
-			session_jobs_changed(session, config->name, config->path);
+			fprintf(request->out, "added %s\n", config->name);
+		tell_of_readers(request->out, config);
+		if (!all->of[i].there && request->session)
+			session_jobs_changed(
+				request->session, config->name, config->path);
 	}
 }
 
-static int carry_out(
-	struct additions *all, struct session *session, const char *mountpoint)
+static int carry_out(struct additions *all)
 {
 	int err = parse(all);
 	if (!err && all->own_name)
@@ -308,7 +299,7 @@ static int carry_out(
 	if (!err)
 		err = add(all);
 	if (!err) {
-		tell(all, session, mountpoint);
+		tell(all);
 		sched_report_cache(all->sched, report, all);
 	}
 	return err;
@@ -319,36 +310,31 @@ static int carry_out(
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {
+	FILE *out = all->request->out;
 	all->template = config_template(daemon, name);
-	if (all->template && rest == 0)
-		return true;
-	if (all->template) {
-		fputs("--template: found a template and a file, allowed: only one of "
-		      "them\n",
-			all->out);
-		return false;
-	}
-	fprintf(all->out, "--template: found \"%s\", allowed:", name);
+	if (all->template)
+		return rest == 0 || request_refuse(all->request,
+					    "--template: found a template and a file, "
+					    "allowed: only one of them");
+	fprintf(out, "--template: found \"%s\", allowed:", name);
 	for (size_t i = 0; i < daemon->n_templates; i++)
-		fprintf(all->out, "%s %s", i ? "," : "", daemon->templates[i].name);
+		fprintf(out, "%s %s", i ? "," : "", daemon->templates[i].name);
 	if (daemon->n_templates == 0)
-		fprintf(all->out, " [template NAME] in %s, which has none", daemon->file);
-	fputc('\n', all->out);
+		fprintf(out, " [template NAME] in %s, which has none", daemon->file);
+	fputc('\n', out);
 	return false;
 }
 
 bool control_add(const struct request *request)
 {
 	const struct files_context *context = request->context;
-	const struct client *client = request->client;
 	const char *const *arguments = request->argument + 1;
 	size_t n = request->n_arguments - 1;
-	FILE *out = request->out;
-	struct additions all = {.sched = context->sched, .out = out, .client = client};
-	struct sched_import import = {.fd = client->descriptor};
+	struct additions all = {.request = request, .sched = context->sched};
+	struct sched_import import = {.fd = request->client->descriptor};
 	const char *template = NULL;
 	size_t used = 0;
-	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && client->descriptor >= 0) {
+	if (n >= 2 && strcmp(arguments[0], "--import") == 0 && import.fd >= 0) {
 		import.name = arguments[1];
 		all.import = &import;
 		used = 2;
@@ -369,12 +355,10 @@ bool control_add(const struct request *request)
 			break;
 		else if (settings)
 			settings[all.n_settings++] = arguments[used + 1];
-	if (!settings || !of || (n == used && !template) || (n - used) % 2 != 0) {
-		fputs(settings && of ? "usage: " CONTROL_ADD_USAGE "\n"
-				     : "out of memory\n",
-			out);
-		return false;
-	}
+	if (!settings || !of)
+		return request_refuse(request, "out of memory");
+	if ((n == used && !template) || (n - used) % 2 != 0)
+		return request_refuse(request, "usage: " CONTROL_ADD_USAGE);
 	all.settings = settings;
 	all.files = arguments + used;
 	all.n = template ? 1 : (n - used) / 2;
@@ -384,18 +368,17 @@ bool control_add(const struct request *request)
 		if (!take_template(&all, context->config, template, n - used))
 			return false;
 	}
-	if ((all.import || all.own_name) && all.n > 1) {
-		fprintf(out, "%s: found several jobs, allowed: one\n", arguments[0]);
-		return false;
-	}
-	int err = carry_out(&all, request->session, context->mountpoint);
+	if ((all.import || all.own_name) && all.n > 1)
+		return request_refuse(
+			request, "%s: found several jobs, allowed: one", arguments[0]);
+	int err = carry_out(&all);
 	for (size_t i = 0; i < all.n; i++)
 		if (of[i].parsed)
 			config_job_free(&of[i].config);
 	if (err && all.messages == 0)
-		fprintf(out, "%s: %s\n", all.files[0], strerror(-err));
+		fprintf(request->out, "%s: %s\n", all.files[0], strerror(-err));
 	if (err && all.n > 1)
-		fputs("none of these jobs was added\n", out);
+		fputs("none of these jobs was added\n", request->out);
 	return err == 0;
 }
 
@@ -408,7 +391,7 @@ static int look_at_ini(void *context, const char *path)
 {
 	struct wanted_ini *wanted = context;
 	struct job_config config;
-	if (config_load_job(path, NULL, NULL, &config) != 0)
+	if (config_parse_job(path, NULL, NULL, NULL, &config) != 0)
 		return 0;
 	if (strcmp(config.name, wanted->name) == 0)
 		wanted->path = strdup(path);

@@ -3,7 +3,7 @@
 
 #include "base/escape.h"
 #include "config/config_owner.h"
-#include "control/control_internal.h"
+#include "control/control_request.h"
 #include "files/text.h"
 #include "fuse/reader.h"
 #include "sched/datasets.h"
@@ -55,15 +55,11 @@ static void ls_fill_mapping(struct ls_row *row, const struct job_config *config,
 				: "fresh");
 }
 
-/* Fills in the cells from RATE to PREPARED/SERVED. Rate, demand and share are "-" if the job could
+/* Fills in the cells from RATE to PREPARED/SERVED. Rate, demand and share stay "-" if the job could
  * use no samples now (its demand is 0). */
 static void ls_fill_share(struct ls_row *row, const struct sched_job_status *status)
 {
 	const struct sched_job_share *share = &status->share;
-	for (int c = 6; c < LS_OWNER; c++)
-		strcpy(row->cell[c], "-");
-	if (!status->started)
-		return;
 	snprintf(row->cell[9], sizeof(row->cell[9]), "%.0f%%", 100 * status->waited_part);
 	snprintf(row->cell[10], sizeof(row->cell[10]), "%" PRIu64 "/%" PRIu64,
 		status->decoded, status->served);
@@ -90,18 +86,17 @@ static void ls_fill(struct ls_row *row, struct sched_job *job)
 	const struct job_config *config = sched_job_config(job);
 	struct sched_job_status status;
 	sched_job_status(job, &status);
+	for (int c = 0; c < LS_COLUMNS; c++)
+		strcpy(row->cell[c], "-");
 	snprintf(row->cell[0], sizeof(row->cell[0]), "%s%s", config->name,
 		status.notices ? "!" : "");
 	snprintf(row->cell[1], sizeof(row->cell[1]), "%s", config->dataset);
 	ls_fill_state(row, config, &status);
 	ls_fill_mapping(row, config, &status);
 	ls_fill_owner(row->cell[LS_OWNER], sizeof(row->cell[LS_OWNER]), config);
-	ls_fill_share(row, &status);
-	if (!status.started) {
-		strcpy(row->cell[3], "-");
-		strcpy(row->cell[4], "-");
+	if (!status.started)
 		return;
-	}
+	ls_fill_share(row, &status);
 	snprintf(row->cell[3], sizeof(row->cell[3]), "%" PRIu32, status.epoch);
 	snprintf(row->cell[4], sizeof(row->cell[4]), "%" PRIu32 "/%" PRIu32 " %d%%",
 		status.consumed, status.samples,
@@ -149,20 +144,29 @@ static void print_silent(FILE *out, struct sched_job *const *jobs, size_t i)
 	fputc('\n', out);
 }
 
-int control_list(FILE *out, struct sched_job *const *jobs, size_t n)
+static int print_list(FILE *out, const struct request_jobs *jobs)
 {
-	auto_free struct ls_row *rows = calloc(n + 1, sizeof(*rows));
+	auto_free struct ls_row *rows = calloc(jobs->n + 1, sizeof(*rows));
 	if (!rows)
 		return -ENOMEM;
 	rows[0] = (struct ls_row){
 		{"NAME", "DATASET", "STATE", "EPOCH", "PROGRESS", "MAPPING", "RATE",
 			"DEMAND", "SHARE", "WAITED", "PREPARED/SERVED", "OWNER"}};
-	for (size_t i = 0; i < n; i++)
-		ls_fill(&rows[i + 1], jobs[i]);
-	ls_print(out, rows, n + 1);
-	for (size_t i = 0; i < n; i++)
-		print_silent(out, jobs, i);
+	for (size_t i = 0; i < jobs->n; i++)
+		ls_fill(&rows[i + 1], jobs->job[i]);
+	ls_print(out, rows, jobs->n + 1);
+	for (size_t i = 0; i < jobs->n; i++)
+		print_silent(out, jobs->job, i);
 	return 0;
+}
+
+bool show_ls(const struct request *request)
+{
+	auto_request_jobs struct request_jobs jobs = {0};
+	int err = request_jobs(request, &jobs);
+	if (!err)
+		err = print_list(request->out, &jobs);
+	return err ? request_refuse(request, "ls: %s", strerror(-err)) : true;
 }
 
 struct held {
@@ -170,6 +174,8 @@ struct held {
 	const char **name;
 	size_t n;
 };
+
+#define auto_held __attribute__((cleanup(put_held)))
 
 static void put_held(struct held *held)
 {
@@ -184,10 +190,8 @@ static int hold_all(const struct files_context *context, struct held *ret)
 	uint32_t n = sched_datasets(context->sched, NULL);
 	*ret = (struct held){.dataset = calloc(n + 1, sizeof(*ret->dataset)),
 		.name = calloc(n + 1, sizeof(*ret->name))};
-	if (!ret->dataset || !ret->name) {
-		put_held(ret);
+	if (!ret->dataset || !ret->name)
 		return -ENOMEM;
-	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct dataset *dataset = sched_dataset_hold(context->sched, i);
 		if (!dataset)
@@ -206,44 +210,41 @@ static const struct dataset *find_held(const struct held *held, const char *name
 	return NULL;
 }
 
-static void print_unknown(FILE *out, const struct held *held, const char *name)
+static bool refuse_unknown(
+	const struct request *request, const struct held *held, const char *name)
 {
 	const char *nearest = config_nearest(name, held->name, held->n);
-	fprintf(out, "no dataset %s", name);
 	if (nearest)
-		fprintf(out, ", did you mean %s?\n", nearest);
-	else
-		fputs("; \"joaderctl datasets\" lists all datasets\n", out);
+		return request_refuse(
+			request, "no dataset %s, did you mean %s?", name, nearest);
+	return request_refuse(request,
+		"no dataset %s; \"joaderctl datasets\" lists all datasets", name);
 }
 
-void control_unknown_dataset(
-	FILE *out, const struct files_context *context, const char *name)
+bool control_unknown_dataset(const struct request *request, const char *name)
 {
-	struct held held;
-	if (hold_all(context, &held) != 0)
-		return;
-	print_unknown(out, &held, name);
-	put_held(&held);
+	auto_held struct held held = {0};
+	return hold_all(request->context, &held) == 0 &&
+	       refuse_unknown(request, &held, name);
 }
 
-bool control_list_datasets(
-	FILE *out, const struct files_context *context, const char *name)
+bool show_datasets(const struct request *request)
 {
-	struct held held;
-	if (hold_all(context, &held) != 0)
+	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
+	auto_held struct held held = {0};
+	if (hold_all(request->context, &held) != 0)
 		return false;
 	const struct dataset *only = name ? find_held(&held, name) : NULL;
+	if (name && !only)
+		return refuse_unknown(request, &held, name);
 	if (only)
-		text_dataset_info(out, context, only);
-	else if (name)
-		print_unknown(out, &held, name);
+		text_dataset_info(request->out, request->context, only);
 	for (size_t i = 0; !name && i < held.n; i++) {
 		if (i)
-			fputc('\n', out);
-		text_dataset_info(out, context, held.dataset[i]);
+			fputc('\n', request->out);
+		text_dataset_info(request->out, request->context, held.dataset[i]);
 	}
-	put_held(&held);
-	return only || !name;
+	return true;
 }
 
 static int longest(const struct held *held)
@@ -255,10 +256,11 @@ static int longest(const struct held *held)
 	return n;
 }
 
-bool control_dataset_table(FILE *out, const struct files_context *context)
+bool control_dataset_table(const struct request *request)
 {
-	struct held held;
-	if (hold_all(context, &held) != 0)
+	FILE *out = request->out;
+	auto_held struct held held = {0};
+	if (hold_all(request->context, &held) != 0)
 		return false;
 	int width = longest(&held);
 	fprintf(out, "%-*s  %-9s  %10s  %7s  %15s  %4s  PATH\n", width, "NAME", "SOURCE",
@@ -271,10 +273,9 @@ bool control_dataset_table(FILE *out, const struct files_context *context)
 			width, held.name[i], dataset_kind(dataset),
 			dataset_samples(dataset), dataset_classes(dataset),
 			dataset_bytes(dataset),
-			sched_dataset_jobs(context->sched, dataset));
+			sched_dataset_jobs(request->context->sched, dataset));
 		escape_print(out, dataset_source(dataset));
 		fputc('\n', out);
 	}
-	put_held(&held);
 	return true;
 }

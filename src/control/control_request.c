@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 bool request_refuse(const struct request *request, const char *format, ...)
 {
@@ -34,10 +33,8 @@ int request_jobs(const struct request *request, struct request_jobs *ret)
 		return err;
 	*ret = (struct request_jobs){.job = calloc(n + 1, sizeof(*ret->job)),
 		.name = calloc(n + 1, sizeof(*ret->name))};
-	if (!ret->job || !ret->name) {
-		request_jobs_put(ret);
+	if (!ret->job || !ret->name)
 		return -ENOMEM;
-	}
 	for (size_t i = 0; i < n; i++) {
 		struct sched_job *job =
 			sched_job_find_id(request->context->sched, ids[i]);
@@ -59,20 +56,17 @@ void request_jobs_put(struct request_jobs *jobs)
 
 bool request_unknown_job(const struct request *request, const char *name)
 {
-	struct request_jobs jobs;
-	int err = request_jobs(request, &jobs);
-	if (err)
+	auto_request_jobs struct request_jobs jobs = {0};
+	if (request_jobs(request, &jobs) != 0)
 		return request_refuse(request, "no job %s", name);
 	const char *nearest = config_nearest(name, jobs.name, jobs.n);
 	if (nearest)
-		request_refuse(request, "no job %s, did you mean %s?", name, nearest);
-	else if (jobs.n == 0)
-		request_refuse(request, "no job %s: the daemon has no job", name);
-	else
-		request_refuse(
-			request, "no job %s; \"joaderctl ls\" lists all jobs", name);
-	request_jobs_put(&jobs);
-	return false;
+		return request_refuse(
+			request, "no job %s, did you mean %s?", name, nearest);
+	return request_refuse(request,
+		jobs.n == 0 ? "no job %s: the daemon has no job"
+			    : "no job %s; \"joaderctl ls\" lists all jobs",
+		name);
 }
 
 bool request_has_group(const struct client *client, gid_t group)
@@ -111,7 +105,9 @@ bool request_may_read(const struct request *request, const struct sched_job *job
 
 bool request_may_change(const struct request *request, const struct sched_job *job)
 {
-	return config_job_is_of(sched_job_config(job), request->client->sender.uid);
+	uid_t uid = request->client->sender.uid;
+	return config_is_master(uid) ||
+	       uid == config_job_owner(sched_job_config(job)).uid;
 }
 
 static struct sched_job *find_allowed(const struct request *request, const char *name,

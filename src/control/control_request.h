@@ -34,9 +34,11 @@ struct request_jobs {
 	size_t n;
 };
 
-/* Lists all jobs but those that are being removed. The caller calls request_jobs_put. -ENOMEM. */
-must_check int request_jobs(const struct request *request, struct request_jobs *ret);
+#define auto_request_jobs __attribute__((cleanup(request_jobs_put)))
 void request_jobs_put(struct request_jobs *jobs);
+/* Lists all jobs but those that are being removed. The caller calls request_jobs_put, also after
+ * -ENOMEM. */
+must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 
 /* Answers that there is no such job, with the most similar name. Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
@@ -51,14 +53,66 @@ bool request_may_change(const struct request *request, const struct sched_job *j
 bool request_may_read(const struct request *request, const struct sched_job *job);
 bool request_has_group(const struct client *client, gid_t group);
 
+/* --- control_jobs.c ----------------------------------------------------------------------- */
+
+#define CONTROL_ADD_USAGE                                                                \
+	"add [--import NAME [--at EPOCH:POSITION]] [--template NAME] "                   \
+	"[--set SECTION.KEY=VALUE]... FILE TEXT..."
+
+/* Adds all jobs of a request, or none: all inis are parsed, compared with the existing jobs, added,
+ * and saved in the state directory; a failure undoes the steps before it. The owner of the jobs is
+ * the request's sender, unless the sender is root or the daemon's user. client->descriptor is the
+ * file to import, if there is one. A job that exists with the same configuration stays as it is.
+ * Returns false if no job was added; the answer has the reason. */
+bool control_add(const struct request *request);
+
+/* Finds the ini in `directory` from which the daemon's next start would add the job. NULL: there is
+ * none, or `directory` is NULL. The caller frees the path. */
+char *control_ini_of(const char *directory, const char *name);
+
+/* --- control_datasets.c ------------------------------------------------------------------- */
+
+#define CONTROL_DATASET_USAGE                                                            \
+	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
+	"DATASET"
+
+/* Carries out a dataset command, which adds, removes or rescans a dataset while the daemon runs. A
+ * new dataset is scanned, and its ini is saved in <state>/datasets; then jobs may use it. A failure
+ * undoes all steps. During a rescan no job can begin to use the dataset; afterwards the new scan
+ * replaces the earlier scan. A scan ends when control->ends becomes true. Returns false if the
+ * command failed; the answer has the reason. */
+bool control_dataset(const struct request *request);
+
+/* Scans the datasets for which the daemon's start only opened the last scan's lists of samples, to
+ * serve readers sooner. If a scan finds changes, jobs use the new scan from their next epochs on.
+ * If a scan fails, or jobs can't use its result, the failure is logged, and the daemon's next start
+ * scans the dataset before it serves readers. */
+void control_look_for_changes(struct control *control);
+
+/* --- control_upgrade.c -------------------------------------------------------------------- */
+
+/* `joaderctl upgrade [PROGRAM]`: this engine process ends, and the supervisor starts the next one,
+ * possibly from another program. The next engine takes over as after a crash (supervisor.h), so
+ * readers notice nothing. Asks the program whether it can take over; if not, returns false, and the
+ * answer has the reason. Then the client gets its answer, and control_hand_over ends the process. */
+bool control_upgrade(const struct request *request);
+_Noreturn void control_hand_over(void);
+
+/* --- control_list.c ----------------------------------------------------------------------- */
+
+/* Answers that there is no such dataset, with the most similar name. Returns false. */
+bool control_unknown_dataset(const struct request *request, const char *name);
+/* Prints a table with one line per dataset. Returns false if there is no memory. */
+bool control_dataset_table(const struct request *request);
+bool show_ls(const struct request *request);
+bool show_datasets(const struct request *request);
+
 /* --- control_show.c: commands that change nothing ---------------------------------------- */
 
-bool show_ls(const struct request *request);
 bool show_cluster(const struct request *request);
 bool show_status(const struct request *request);
 bool show_order(const struct request *request);
 bool show_stats(const struct request *request);
-bool show_datasets(const struct request *request);
 bool show_trace(const struct request *request);
 bool show_top(const struct request *request);
 bool show_explain(const struct request *request);

@@ -13,17 +13,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool show_ls(const struct request *request)
-{
-	struct request_jobs jobs;
-	int err = request_jobs(request, &jobs);
-	if (err)
-		return request_refuse(request, "ls: %s", strerror(-err));
-	err = control_list(request->out, jobs.job, jobs.n);
-	request_jobs_put(&jobs);
-	return err ? request_refuse(request, "ls: %s", strerror(-err)) : true;
-}
-
 bool show_cluster(const struct request *request)
 {
 	group_print(request->context->group, request->out);
@@ -38,7 +27,7 @@ bool show_status(const struct request *request)
 			text_job_status(request->out, job);
 		return job != NULL;
 	}
-	struct request_jobs jobs;
+	auto_request_jobs struct request_jobs jobs = {0};
 	int err = request_jobs(request, &jobs);
 	if (err)
 		return request_refuse(request, "status: %s", strerror(-err));
@@ -49,7 +38,6 @@ bool show_status(const struct request *request)
 		fprintf(request->out, "%sjob %s\n", printed++ ? "\n" : "", jobs.name[i]);
 		text_job_status(request->out, jobs.job[i]);
 	}
-	request_jobs_put(&jobs);
 	return true;
 }
 
@@ -113,12 +101,6 @@ bool show_stats(const struct request *request)
 {
 	text_stats(request->out, request->context);
 	return true;
-}
-
-bool show_datasets(const struct request *request)
-{
-	const char *name = request->n_arguments == 2 ? request->argument[1] : NULL;
-	return control_list_datasets(request->out, request->context, name);
 }
 
 bool show_trace(const struct request *request)

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "control/control_upgrade.h"
 #include "base/aprintf.h"
 #include "base/kept.h"
 #include "base/log.h"
-#include "fuse/fuse.h"
+#include "control/control_request.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -80,36 +79,31 @@ static bool can_follow(const char *state, char *program, FILE *out)
 	return !err && WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS;
 }
 
-bool control_upgrade(
-	const char *state, const struct session *session, const char *program, FILE *out)
+bool control_upgrade(const struct request *request)
 {
+	const char *program = request->n_arguments == 2 ? request->argument[1] : NULL;
+	const char *state = request->context->config->state;
 	auto_free char *path = program ? realpath(program, NULL) : NULL;
-	if (!kept_is_supervised()) {
-		fputs("upgrade: the daemon was started with --no-supervisor, so no "
-		      "process can start another engine\n",
-			out);
-		return false;
-	}
-	if (session && !session_is_resent(session)) {
-		fputs("upgrade: this kernel can't send pending requests to another "
-		      "engine (Linux 6.9 and later can): unmount, and start the other "
-		      "program\n",
-			out);
-		return false;
-	}
-	if (program && (!path || strlen(path) >= sizeof(kept()->program))) {
-		fprintf(out, "%s: %s\n", program, strerror(path ? ENAMETOOLONG : errno));
-		return false;
-	}
-	if (path && !can_follow(state, path, out)) {
-		fprintf(out,
-			"%s can't take over from the running engine, which continues\n",
+	if (!kept_is_supervised())
+		return request_refuse(request,
+			"upgrade: the daemon was started with --no-supervisor, so no "
+			"process can start another engine");
+	if (request->session && !session_is_resent(request->session))
+		return request_refuse(request,
+			"upgrade: this kernel can't send pending requests to another "
+			"engine (Linux 6.9 and later can): unmount, and start the other "
+			"program");
+	if (program && (!path || strlen(path) >= sizeof(kept()->program)))
+		return request_refuse(request, "%s: %s", program,
+			strerror(path ? ENAMETOOLONG : errno));
+	if (path && !can_follow(state, path, request->out))
+		return request_refuse(request,
+			"%s can't take over from the running engine, which continues",
 			path);
-		return false;
-	}
 	if (path)
 		strcpy(kept()->program, path);
-	fputs("the supervisor starts another engine\n", out);
+	fputs("the supervisor starts another engine\n", request->out);
+	request->client->hands_over = true;
 	return true;
 }
 

@@ -3,8 +3,7 @@
 
 #include "base/ensure.h"
 #include "base/signals.h"
-#include "control/control_datasets.h"
-#include "control/control_internal.h"
+#include "control/control_request.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>

@@ -220,5 +220,5 @@ void text_metrics(FILE *out, const struct files_context *context, enum stats_for
 	print_jobs(out, context->sched, form);
 	if (context->group)
 		group_print_metrics(context->group, form, out);
-	stats_print_metrics_end(out);
+	fputs("# EOF\n", out);
 }

@@ -27,7 +27,7 @@ static int add(struct sched *sched, struct job_config *config)
 static int add_file(struct sched *sched, const char *path)
 {
 	struct job_config config;
-	int err = config_load_job(path, config_report_to_log, NULL, &config);
+	int err = config_parse_job(path, NULL, config_report_to_log, NULL, &config);
 	return err ? err : add(sched, &config);
 }
 

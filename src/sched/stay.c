@@ -21,7 +21,7 @@ static void look_at_ini(const char *path, FILE *out)
 {
 	struct config_mixed of;
 	struct job_config job;
-	if (config_load_job(path, ignore, NULL, &job) != 0)
+	if (config_parse_job(path, NULL, ignore, NULL, &job) != 0)
 		return;
 	const char *text = job.dataset;
 	while (move_obstacle(&job) && config_next_mixed(&text, &of))

@@ -218,7 +218,6 @@ enum stats_kind { STATS_GAUGE, STATS_COUNTER, STATS_TIMES };
 void stats_print_head(FILE *out, enum stats_form form, const char *name,
 	enum stats_kind kind, const char *help);
 void stats_print_metrics(FILE *out, enum stats_form form);
-void stats_print_metrics_end(FILE *out);
 
 /* A histogram, and the labels that Prometheus shows with it, such as dataset="photos". */
 struct stats_times {

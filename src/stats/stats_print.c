@@ -102,11 +102,6 @@ void stats_print_metrics(FILE *out, enum stats_form form)
 		print_metric(out, form, i);
 }
 
-void stats_print_metrics_end(FILE *out)
-{
-	fputs("# EOF\n", out);
-}
-
 static const struct {
 	const char *name;
 	double part;

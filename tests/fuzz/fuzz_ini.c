@@ -54,7 +54,7 @@ static void try_daemon(const uint8_t *data, size_t size)
 	struct daemon_config daemon;
 	struct memory_file file;
 	memory_file_open(&file, data, size);
-	int err = config_load_daemon(file.path, count, &mistakes, &daemon);
+	int err = config_parse_daemon(file.path, NULL, count, &mistakes, &daemon);
 	ensure((err == 0) == (mistakes == 0));
 	if (!err)
 		config_daemon_free(&daemon);

@@ -42,7 +42,7 @@ static inline int load_daemon(
 	fputs(text, file);
 	fclose(file);
 	ret_messages->text[0] = '\0';
-	int err = config_load_daemon("joaderfs.ini", collect, ret_messages, ret);
+	int err = config_parse_daemon("joaderfs.ini", NULL, collect, ret_messages, ret);
 	unlink("joaderfs.ini");
 	cr_assert_eq(chdir("/"), 0);
 	rmdir(dir);

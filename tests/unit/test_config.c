@@ -465,24 +465,27 @@ Test(config, the_examples_are_right)
 	struct job_config job;
 	cr_assert_eq(access(EXAMPLE("joaderfs.ini"), R_OK), 0, "run at the top");
 	messages.text[0] = '\0';
-	cr_assert_eq(
-		config_load_daemon(EXAMPLE("joaderfs.ini"), collect, &messages, &daemon),
+	cr_assert_eq(config_parse_daemon(
+			     EXAMPLE("joaderfs.ini"), NULL, collect, &messages, &daemon),
 		0, "%s", messages.text);
 	cr_assert_eq(daemon.n_datasets, 2);
 	cr_assert_str_eq(daemon.datasets[1].path, "/data/flowers/val");
-	cr_assert_eq(config_load_job(EXAMPLE("resnet18.ini"), collect, &messages, &job),
+	cr_assert_eq(
+		config_parse_job(EXAMPLE("resnet18.ini"), NULL, collect, &messages, &job),
 		0, "%s", messages.text);
 	cr_assert_str_eq(job.dataset, daemon.datasets[0].name);
 	cr_assert_eq(job.preparation.crop_width, 0);
 	cr_assert_eq(job.preparation.resize_short, 256);
 	config_job_free(&job);
-	cr_assert_eq(config_load_job(EXAMPLE("validation.ini"), collect, &messages, &job),
+	cr_assert_eq(config_parse_job(
+			     EXAMPLE("validation.ini"), NULL, collect, &messages, &job),
 		0, "%s", messages.text);
 	cr_assert_str_eq(job.dataset, daemon.datasets[1].name);
 	cr_assert_eq(job.order, ORDER_SEQUENTIAL);
 	config_job_free(&job);
-	cr_assert_eq(config_load_job(EXAMPLE("mixture.ini"), collect, &messages, &job), 0,
-		"%s", messages.text);
+	cr_assert_eq(
+		config_parse_job(EXAMPLE("mixture.ini"), NULL, collect, &messages, &job),
+		0, "%s", messages.text);
 	cr_assert_str_eq(job.dataset, "flowers:3,sketches");
 	config_job_free(&job);
 	config_daemon_free(&daemon);

@@ -457,8 +457,10 @@ Test(config_errors, files_that_can_not_be_read)
 {
 	struct job_config job;
 	struct daemon_config daemon;
-	cr_assert_eq(config_load_job("/no/job.ini", collect, &messages, &job), -ENOENT);
-	cr_assert_eq(config_load_daemon("/tmp", collect, &messages, &daemon), -EISDIR);
+	cr_assert_eq(
+		config_parse_job("/no/job.ini", NULL, collect, &messages, &job), -ENOENT);
+	cr_assert_eq(
+		config_parse_daemon("/tmp", NULL, collect, &messages, &daemon), -EISDIR);
 	cr_assert_str_eq(messages.text,
 		"/no/job.ini: can't be read: No such file or directory\n"
 		"/tmp: can't be read: Is a directory\n");
@@ -466,10 +468,10 @@ Test(config_errors, files_that_can_not_be_read)
 	auto_close int fd = mkstemp(path);
 	cr_assert_eq(write(fd, "[job]\n\0", 7), 7);
 	messages.text[0] = '\0';
-	cr_assert_eq(config_load_job(path, collect, &messages, &job), -EINVAL);
+	cr_assert_eq(config_parse_job(path, NULL, collect, &messages, &job), -EINVAL);
 	cr_assert_not_null(strstr(messages.text, ": found a NUL byte, allowed: text\n"));
 	cr_assert_eq(ftruncate(fd, 2 << 20), 0);
-	cr_assert_eq(config_load_job(path, collect, &messages, &job), -EFBIG);
+	cr_assert_eq(config_parse_job(path, NULL, collect, &messages, &job), -EFBIG);
 	unlink(path);
 }
 

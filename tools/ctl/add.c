@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "add.h"
 #include "base/aprintf.h"
+#include "commands.h"
 #include "config/config.h"
-#include "help.h"
 #include "request.h"
 
 #include <errno.h>
@@ -23,63 +22,53 @@ struct inis {
 	bool template;
 };
 
+/* Adds two arguments to the request. Returns true. */
+static bool add_two(struct inis *inis, const char *first, const char *second)
+{
+	inis->arguments[inis->n++] = first;
+	inis->arguments[inis->n++] = second;
+	return true;
+}
+
 static bool add_file(struct inis *inis, const char *file)
 {
 	const char *name = strcmp(file, "-") == 0 ? "standard input" : file;
 	char *text = NULL;
 	size_t bytes = 0;
 	int err = read_file(file, &text, &bytes);
-	if (err) {
-		complain("%s: %s", name, strerror(-err));
-		return false;
-	}
+	if (err)
+		return complain("%s: %s", name, strerror(-err));
 	inis->texts[inis->n_texts++] = text;
-	if (strlen(text) != bytes) {
-		complain("%s: not a text file: it has a NUL byte", name);
-		return false;
-	}
+	if (strlen(text) != bytes)
+		return complain("%s: not a text file: it has a NUL byte", name);
 	char *filled;
 	struct config_unset unset;
 	err = config_environment(text, &filled, &unset);
-	if (err) {
-		if (err == -EINVAL)
-			complain("%s:%u:[job]:%s: %s", name, unset.line, unset.key,
-				unset.text);
-		else
-			complain("%s: %s", name, strerror(-err));
-		return false;
-	}
+	if (err == -EINVAL)
+		return complain(
+			"%s:%u:[job]:%s: %s", name, unset.line, unset.key, unset.text);
+	if (err)
+		return complain("%s: %s", name, strerror(-err));
 	inis->texts[inis->n_texts++] = filled;
-	inis->arguments[inis->n++] = name;
-	inis->arguments[inis->n++] = filled;
-	return true;
+	return add_two(inis, name, filled);
 }
 
 static bool add_import(struct inis *inis, const char *file)
 {
-	if (inis->n != 1) {
-		complain("add: --import comes once, before the other options");
-		return false;
-	}
+	if (inis->n != 1)
+		return complain("add: --import comes once, before the other options");
 	inis->import = open(file, O_RDONLY | O_CLOEXEC);
-	if (inis->import < 0) {
-		complain("%s: %s", file, strerror(errno));
-		return false;
-	}
-	inis->arguments[inis->n++] = "--import";
-	inis->arguments[inis->n++] = file;
-	return true;
+	if (inis->import < 0)
+		return complain("%s: %s", file, strerror(errno));
+	return add_two(inis, "--import", file);
 }
 
 static bool add_at(struct inis *inis, const char *place)
 {
-	if (inis->import < 0 || inis->n != 3) {
-		complain("add: --at comes after --import, before the other options");
-		return false;
-	}
-	inis->arguments[inis->n++] = "--at";
-	inis->arguments[inis->n++] = place;
-	return true;
+	if (inis->import < 0 || inis->n != 3)
+		return complain(
+			"add: --at comes after --import, before the other options");
+	return add_two(inis, "--at", place);
 }
 
 static bool add_setting(struct inis *inis, const char *setting)
@@ -87,31 +76,24 @@ static bool add_setting(struct inis *inis, const char *setting)
 	char *filled;
 	struct config_unset unset;
 	int err = config_environment_setting(setting, &filled, &unset);
-	if (err) {
-		complain("%s: %s", setting, err == -EINVAL ? unset.text : strerror(-err));
-		return false;
-	}
+	if (err)
+		return complain(
+			"%s: %s", setting, err == -EINVAL ? unset.text : strerror(-err));
 	inis->texts[inis->n_texts++] = filled;
-	inis->arguments[inis->n++] = "--set";
-	inis->arguments[inis->n++] = filled;
-	return true;
+	return add_two(inis, "--set", filled);
 }
 
 static bool add_template(struct inis *inis, const char *name)
 {
-	inis->arguments[inis->n++] = "--template";
-	inis->arguments[inis->n++] = name;
 	inis->template = true;
-	return true;
+	return add_two(inis, "--template", name);
 }
 
 static bool add_name(struct inis *inis, const char *name)
 {
 	char *setting = aprintf("job.name=%s", name);
-	if (!setting) {
-		complain("%s", strerror(ENOMEM));
-		return false;
-	}
+	if (!setting)
+		return complain("%s", strerror(ENOMEM));
 	inis->texts[inis->n_texts++] = setting;
 	return add_setting(inis, setting);
 }
@@ -146,8 +128,8 @@ static int take_options(struct inis *inis, int argc, char **argv)
 	}
 	if (optind < argc || inis->template)
 		return -1;
-	complain("add: no file or template given; joaderctl add --help says more");
-	return EXIT_USAGE;
+	return exit_usage(
+		"add: no file or template given; joaderctl add --help says more");
 }
 
 static int send_inis(struct inis *inis, const char *socket_path, int argc,

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset.h"
 #include "base/aprintf.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 
 #include <errno.h>
@@ -13,8 +12,7 @@
 
 static int usage(const char *verb)
 {
-	complain("dataset %s: joaderctl dataset --help says more", verb);
-	return EXIT_USAGE;
+	return exit_usage("dataset %s: joaderctl dataset --help says more", verb);
 }
 
 static int send_ini(const char *socket_path, const char *file, const char *text)
@@ -34,22 +32,19 @@ static int add_file(const char *socket_path, const char *file)
 		err = -EILSEQ;
 	if (!err)
 		return send_ini(socket_path, path, text);
-	complain("%s: %s", file,
+	return exit_failure("%s: %s", file,
 		err == -EILSEQ ? "not a text file: it has a NUL byte" : strerror(-err));
-	return EXIT_FAILURE;
 }
 
-/* Adds the dataset `name`. Its ini was printed to `out`, a stream that writes into *text; closing
- * `out` completes *text. Relative paths in the ini start from the current directory. */
-static int add_name(const char *socket_path, const char *name, FILE *out, char **text)
+/* Adds the dataset `name`. Relative paths in its settings start from the current directory. */
+static int add_name(const char *socket_path, const char *name, const char *settings)
 {
 	auto_free char *here = getcwd(NULL, 0);
 	auto_free char *file = here ? aprintf("%s/%s", here, name) : NULL;
-	if (fclose(out) != 0 || !file) {
-		complain("%s", strerror(errno));
-		return EXIT_FAILURE;
-	}
-	return send_ini(socket_path, file, *text);
+	auto_free char *text = aprintf("[dataset %s]\n%s", name, settings);
+	if (!file || !text)
+		return exit_failure("%s", strerror(errno));
+	return send_ini(socket_path, file, text);
 }
 
 static int print_settings(FILE *out, int argc, char **argv)
@@ -69,23 +64,17 @@ static int print_settings(FILE *out, int argc, char **argv)
 
 static int add(const char *socket_path, int argc, char **argv)
 {
-	auto_free char *text = NULL, *settings = NULL;
+	auto_free char *settings = NULL;
 	size_t size;
 	FILE *lines = open_memstream(&settings, &size);
 	int n = lines ? print_settings(lines, argc, argv) : 0;
-	if (!lines || fclose(lines) != 0) {
-		complain("%s", strerror(ENOMEM));
-		return EXIT_FAILURE;
-	}
+	if (!lines || fclose(lines) != 0)
+		return exit_failure("%s", strerror(ENOMEM));
 	if (n < 0 || argc - optind != 1)
 		return usage("add");
 	if (n == 0)
 		return add_file(socket_path, argv[optind]);
-	FILE *out = open_memstream(&text, &size);
-	if (!out)
-		return EXIT_FAILURE;
-	fprintf(out, "[dataset %s]\n%s", argv[optind], settings);
-	return add_name(socket_path, argv[optind], out, &text);
+	return add_name(socket_path, argv[optind], settings);
 }
 
 int dataset_command(const char *socket_path, int argc, char **argv)

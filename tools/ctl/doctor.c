@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "commands.h"
 #include "doctor.h"
-#include "help.h"
 #include "request.h"
 
 #include <stdarg.h>
@@ -24,12 +24,11 @@ int doctor(int argc, char **argv)
 {
 	struct findings findings = {0};
 	struct daemon_config config;
-	if (argc > 2) {
-		complain("usage: joaderctl doctor [CONFIG]");
-		return EXIT_USAGE;
-	}
+	if (argc > 2)
+		return exit_usage("usage: joaderctl doctor [CONFIG]");
 	if (argc == 2) {
-		if (config_load_daemon(argv[1], complain_of_ini, NULL, &config) != 0)
+		if (config_parse_daemon(argv[1], NULL, complain_of_ini, NULL, &config) !=
+			0)
 			return EXIT_FAILURE;
 		findings.config = &config;
 	}

@@ -5,16 +5,7 @@
 
 #include "config/config.h"
 
-#include <stdio.h>
-
-/* joaderctl doctor: prints settings of this machine that cost time or break something, each with a
- * remedy. Asks only the system, so no daemon is needed. Leaves out settings that can't be
- * determined. */
-
-/* argv[1]: a daemon's ini, if any. Returns the exit status; 1: something does not work. */
-int doctor(int argc, char **argv);
-
-/* --- what the files of this command share ---------------------------------------------- */
+/* The files of joaderctl doctor share these declarations. */
 
 enum verdict { FINE, COSTS, BREAKS };
 

@@ -23,7 +23,7 @@ static int check_job(void *context, const char *path)
 {
 	struct findings *findings = context;
 	struct job_config job;
-	if (config_load_job(path, NULL, NULL, &job) != 0)
+	if (config_parse_job(path, NULL, NULL, NULL, &job) != 0)
 		return 0; /* the daemon reports this mistake when it starts */
 	const struct preparation *how = &job.preparation;
 	if (has_images(&job) && how->crop_width &&

@@ -74,13 +74,12 @@ static void check_device(struct findings *findings)
 	auto_close int fd = open("/dev/fuse", O_RDWR | O_CLOEXEC);
 	if (fd >= 0)
 		found(findings, FINE, NULL, "/dev/fuse can be opened");
-	else if (errno == ENOENT || errno == ENODEV || errno == ENXIO)
-		found(findings, BREAKS,
-			"modprobe fuse; for a container: --device /dev/fuse",
-			"/dev/fuse: %s", strerror(errno));
 	else
 		found(findings, BREAKS,
-			"chmod 666 /dev/fuse; for a container: --device /dev/fuse",
+			errno == ENOENT || errno == ENODEV || errno == ENXIO
+				? "modprobe fuse; for a container: --device /dev/fuse"
+				: "chmod 666 /dev/fuse; for a container: --device "
+				  "/dev/fuse",
 			"/dev/fuse: %s", strerror(errno));
 }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "explain.h"
+#include "commands.h"
 #include "explain_internal.h"
-#include "help.h"
 #include "request.h"
 
 #include <errno.h>
@@ -24,8 +23,8 @@ static bool parse_plan(const char *text, unsigned *ret)
 	*ret = (unsigned)n;
 	if (text[0] >= '0' && text[0] <= '9' && !*end && n >= 1 && n <= TIMED_JOBS)
 		return true;
-	complain("explain: --plan: found \"%s\", allowed: 1 to %d", text, TIMED_JOBS);
-	return false;
+	return complain(
+		"explain: --plan: found \"%s\", allowed: 1 to %d", text, TIMED_JOBS);
 }
 
 static bool parse(int argc, char **argv, struct asked *ret)
@@ -40,10 +39,8 @@ static bool parse(int argc, char **argv, struct asked *ret)
 		else if (option != 'p' || !parse_plan(optarg, &ret->plan))
 			return false;
 	}
-	if (argc - optind > 1) {
-		complain("usage: joaderctl explain [--json] [--plan N] [JOB]");
-		return false;
-	}
+	if (argc - optind > 1)
+		return complain("usage: joaderctl explain [--json] [--plan N] [JOB]");
 	ret->job = argc > optind ? argv[optind] : NULL;
 	return true;
 }
@@ -60,16 +57,13 @@ static bool find(const struct explain_facts *facts, const char *name, size_t *re
 		if (name && strcmp(facts->jobs[i].name, name) == 0)
 			*ret = i;
 	}
-	if (name && *ret == facts->n_jobs) {
-		complain("no job %s", name);
-		return false;
-	}
+	if (name && *ret == facts->n_jobs)
+		return complain("no job %s", name);
 	if (name ? !facts->jobs[*ret].left_out : reads > 0)
 		return true;
-	complain("explain: %s has to complete an epoch first, of samples that it "
-		 "draws (not layout = mirror or order = sequential)",
+	return complain("explain: %s has to complete an epoch first, of samples that it "
+			"draws (not layout = mirror or order = sequential)",
 		name ? name : "a job");
-	return false;
 }
 
 static int answer_plan(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "explain_internal.h"
 #include "facts.h"
 #include "request.h"
@@ -93,13 +94,10 @@ static void take_job(const char *line, struct explain_job *ret)
 
 static bool take_part(const char *line, struct explain_facts *ret)
 {
-	struct timed_part *more =
-		reallocarray(ret->parts, ret->n_parts + 1, sizeof(*more));
-	if (!more)
+	if (!array_make_room(ret->parts, ret->n_parts, &ret->part_room))
 		return false;
-	ret->parts = more;
 	const char *jobs = facts_value(line, "jobs");
-	more[ret->n_parts++] =
+	ret->parts[ret->n_parts++] =
 		(struct timed_part){.jobs = jobs ? strtoull(jobs, NULL, 10) : 0,
 			.samples = (uint32_t)facts_number(line, "samples")};
 	return true;
@@ -172,9 +170,9 @@ static double count_cpus(void)
 bool explain_ask(const char *socket_path, struct explain_facts *ret)
 {
 	auto_free char *text = NULL;
+	bool ok = true;
 	*ret = (struct explain_facts){.cpus = count_cpus()};
-	bool ok = facts_ask(socket_path, (const char *[]){"explain"}, 1, &text);
-	if (!ok)
+	if (!request_text(socket_path, (const char *[]){"explain"}, 1, &text))
 		return false;
 	const char *line = text;
 	while (ok && *line) {

@@ -40,7 +40,7 @@ struct explain_facts {
 	struct explain_job jobs[TIMED_JOBS];
 	size_t n_jobs;
 	struct timed_part *parts;
-	size_t n_parts;
+	size_t n_parts, part_room;
 	double cache, workers, reads, eviction, share, cpu, served;
 	double decode_cpu; /* processor time of all decodes */
 	double cpus;

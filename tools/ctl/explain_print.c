@@ -116,15 +116,14 @@ static void print_job(FILE *out, const struct explain_facts *facts,
 	if (is_wide(simulated->least, simulated->epoch, simulated->most))
 		fprintf(out,
 			"  Chance makes it %.3g to %.3g s: it depends on how far apart "
-			"the "
-			"jobs draw.\n",
+			"the jobs draw.\n",
 			simulated->least, simulated->most);
 	if (is_trusted(job, simulated))
 		print_changes(out, answer, job, j);
 	else
 		fputs("  This is too far off for predictions: the job does more than "
-		      "read and "
-		      "compute in turn,\n  or the machine did other work meanwhile.\n",
+		      "read and compute in turn,\n  or the machine did other work "
+		      "meanwhile.\n",
 			out);
 }
 
@@ -145,8 +144,7 @@ void explain_print(FILE *out, const struct explain_facts *facts,
 		if (facts->jobs[j].left_out)
 			fprintf(out,
 				"%s: left out: only a job that draws samples, and that "
-				"has recently "
-				"completed an epoch, is simulated\n",
+				"has recently completed an epoch, is simulated\n",
 				facts->jobs[j].name);
 		else
 			print_job(out, facts, answer, j);
@@ -161,8 +159,7 @@ static void print_job_json(FILE *out, const struct explain_facts *facts,
 	double parts[EXPLAIN_CAUSES], all = exposed(job, parts);
 	fprintf(out,
 		"{\"name\": \"%s\", \"epoch\": %.0f, \"samples\": %.0f, \"readers\": "
-		"%.0f, "
-		"\"seconds\": %.6g, \"last\": %.6g, \"waited\": {\"all\": %.4g",
+		"%.0f, \"seconds\": %.6g, \"last\": %.6g, \"waited\": {\"all\": %.4g",
 		job->name, job->epoch, job->samples, job->readers, job->seconds,
 		job->lap[0], all);
 	for (int i = 0; i < EXPLAIN_CAUSES; i++)

@@ -2,9 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "facts.h"
-#include "request.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +10,6 @@
 bool facts_begin(const char *line, const char *word)
 {
 	return strncmp(line, word, strlen(word)) == 0;
-}
-
-bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret)
-{
-	auto_free char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out) {
-		complain("%s", strerror(errno));
-		return false;
-	}
-	bool ok = request(socket_path, command, n, NULL, out) == EXIT_SUCCESS;
-	if (fclose(out) != 0 || !ok)
-		return false;
-	*ret = text;
-	text = NULL;
-	return true;
 }
 
 const char *facts_value(const char *line, const char *key)

@@ -9,10 +9,6 @@
 /* Parses lines "KIND key=value ..." that the daemon prints for programs. A value that an older
  * daemon does not print is 0 or empty. */
 
-/* Sends a command of n words to the daemon. *ret is the answer, which the caller frees. Returns
- * false after a failure, which was printed. */
-bool facts_ask(const char *socket_path, const char *const *command, size_t n, char **ret);
-
 bool facts_begin(const char *line, const char *word);
 
 double facts_number(const char *line, const char *key);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "help.h"
+#include "commands.h"
+#include "request.h"
 
 #include <stddef.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "commands.h"
 #include "fuse/mount_options.h"
-#include "mount.h"
 #include "request.h"
 
 #include <errno.h>
@@ -22,69 +22,54 @@ struct place {
 	pid_t guard_pid;
 };
 
-static int set(int context, const char *key, const char *value)
+static bool set(int context, const char *key, const char *value)
 {
-	return fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) < 0 ? -errno : 0;
+	return fsconfig(context, FSCONFIG_SET_STRING, key, value, 0) == 0;
 }
 
-static int set_number(int context, const char *key, unsigned number)
+static bool set_number(int context, const char *key, unsigned number)
 {
 	char text[16];
 	snprintf(text, sizeof(text), "%u", number);
 	return set(context, key, text);
 }
 
-static int set_flag(int context, const char *key)
+static bool set_flag(int context, const char *key)
 {
-	return fsconfig(context, FSCONFIG_SET_FLAG, key, NULL, 0) < 0 ? -errno : 0;
+	return fsconfig(context, FSCONFIG_SET_FLAG, key, NULL, 0) == 0;
 }
 
-static int configure(int context, const struct place *place)
+/* Returns false, and sets errno, after a failure. */
+static bool configure(int context, const struct place *place)
 {
-	int err = set(context, "source", "joaderfs");
-	if (!err)
-		err = set(context, "subtype", "joaderfs");
-	if (!err)
-		err = set_number(context, "fd", (unsigned)place->device);
-	if (!err)
-		err = set(context, "rootmode", "40000"); /* S_IFDIR in octal */
-	if (!err)
-		err = set_number(context, "user_id", geteuid());
-	if (!err)
-		err = set_number(context, "group_id", getegid());
-	if (!err)
-		err = set_flag(context, "ro");
-	if (!err && place->allow_other)
-		err = set_flag(context, "allow_other");
-	return err;
+	return set(context, "source", "joaderfs") &&
+	       set(context, "subtype", "joaderfs") &&
+	       set_number(context, "fd", (unsigned)place->device) &&
+	       set(context, "rootmode", "40000") && /* S_IFDIR in octal */
+	       set_number(context, "user_id", geteuid()) &&
+	       set_number(context, "group_id", getegid()) && set_flag(context, "ro") &&
+	       (!place->allow_other || set_flag(context, "allow_other"));
 }
 
-/* Makes a detached mount (mount.h). Returns -EPERM if this user is not allowed to mount, and
+/* Makes a detached mount (commands.h). Returns -EPERM if this user is not allowed to mount, and
  * -ENOSYS if the kernel is older than 5.2. */
 static int mount_detached(struct place *place)
 {
 	auto_close int context = fsopen("fuse", FSOPEN_CLOEXEC);
-	if (context < 0)
+	if (context < 0 || !configure(context, place) ||
+		fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
 		return -errno;
-	int err = configure(context, place);
-	if (!err && fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
-		err = -errno;
-	if (err)
-		return err;
 	place->detached = fsmount(context, FSMOUNT_CLOEXEC,
 		MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV);
 	return place->detached < 0 ? -errno : 0;
 }
 
-static int attach(const struct place *place)
+static bool attach(const struct place *place)
 {
-	if (place->detached < 0 ||
-		move_mount(place->detached, "", AT_FDCWD, place->directory,
-			MOVE_MOUNT_F_EMPTY_PATH) == 0)
-		return 0;
-	int err = -errno;
-	complain("can't mount on %s: %s", place->directory, strerror(-err));
-	return err;
+	return place->detached < 0 ||
+	       move_mount(place->detached, "", AT_FDCWD, place->directory,
+		       MOVE_MOUNT_F_EMPTY_PATH) == 0 ||
+	       complain("can't mount on %s: %s", place->directory, strerror(errno));
 }
 
 static void wait_for(pid_t child)
@@ -110,23 +95,22 @@ static _Noreturn void guard(const char *directory, int fd)
 	_exit(EXIT_FAILURE);
 }
 
-static int start_guard(struct place *place)
+static bool start_guard(struct place *place)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return -errno;
+		return false;
 	place->guard_pid = fork();
 	if (place->guard_pid == 0) {
 		close(ends[1]);
 		guard(place->directory, ends[0]);
 	}
-	int err = place->guard_pid < 0 ? -errno : 0;
 	close(ends[0]);
-	if (err)
+	if (place->guard_pid < 0)
 		close(ends[1]);
 	else
 		place->guard = ends[1];
-	return err;
+	return place->guard >= 0;
 }
 
 static void end_guard(struct place *place, bool served)
@@ -179,74 +163,55 @@ static int receive_descriptor(int socket)
 
 /* Runs fusermount3, and receives the descriptor of the mount from it over a socket. fusermount3
  * itself prints its errors. */
-static int run_helper(struct place *place)
+static bool run_helper(struct place *place)
 {
 	int ends[2];
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) < 0)
-		return -errno;
+		return false;
 	pid_t child = fork();
-	int err = child < 0 ? -errno : 0;
 	if (child == 0)
 		exec_helper(place, ends[1]);
 	close(ends[1]);
-	if (!err) {
+	if (child > 0) {
 		place->device = receive_descriptor(ends[0]);
 		wait_for(child);
-		err = place->device < 0 ? -EPERM : 0;
 	}
 	close(ends[0]);
-	return err;
+	return place->device >= 0;
 }
 
-static int mount_by_helper(struct place *place)
+static bool mount_by_helper(struct place *place)
 {
 	auto_free char *why = NULL;
 	int err = mount_helper_check(&why);
-	if (err) {
-		complain("%s", why ? why : strerror(-err));
-		return err;
-	}
-	err = start_guard(place);
-	if (!err)
-		err = run_helper(place);
 	if (err)
-		complain("can't mount on %s", place->directory);
-	return err;
+		return complain("%s", why ? why : strerror(-err));
+	return (start_guard(place) && run_helper(place)) ||
+	       complain("can't mount on %s", place->directory);
 }
 
-static int mount_somehow(struct place *place)
+static bool mount_somehow(struct place *place)
 {
 	place->device = open(MOUNT_DEVICE, O_RDWR | O_CLOEXEC);
-	if (place->device < 0) {
-		int err = -errno;
-		complain("%s: %s%s", MOUNT_DEVICE, strerror(-err),
-			mount_device_advice(err));
-		return err;
-	}
+	if (place->device < 0)
+		return complain("%s: %s%s", MOUNT_DEVICE, strerror(errno),
+			mount_device_advice(-errno));
 	int err = mount_detached(place);
-	if (err != -EPERM && err != -ENOSYS) {
-		if (err)
-			complain("can't mount: %s", strerror(-err));
-		return err;
-	}
+	if (err != -EPERM && err != -ENOSYS)
+		return !err || complain("can't mount: %s", strerror(-err));
 	close(place->device);
 	place->device = -1;
 	return mount_by_helper(place);
 }
 
-static int check_directory(const char *directory, char **ret)
+static bool check_directory(const char *directory, char **ret)
 {
 	auto_free char *why = NULL;
 	*ret = realpath(directory, NULL);
-	int err = *ret ? 0 : -errno;
-	if (err) {
-		complain("mount point %s: %s", directory, strerror(-err));
-		return err;
-	}
-	err = mount_directory_check(*ret, &why);
-	if (err)
-		complain("%s", why ? why : strerror(-err));
-	return err;
+	if (!*ret)
+		return complain("mount point %s: %s", directory, strerror(errno));
+	int err = mount_directory_check(*ret, &why);
+	return !err || complain("%s", why ? why : strerror(-err));
 }
 
 int mount_job(
@@ -256,13 +221,13 @@ int mount_job(
 	const char *arguments[] = {"mount", job};
 	struct place place = {
 		.allow_other = allow_other, .device = -1, .detached = -1, .guard = -1};
-	bool served = false;
-	if (check_directory(directory, &absolute) != 0)
+	if (!check_directory(directory, &absolute))
 		return EXIT_FAILURE;
 	place.directory = absolute;
-	if (mount_somehow(&place) == 0 &&
-		request(socket_path, arguments, 2, &place.device, stdout) == EXIT_SUCCESS)
-		served = attach(&place) == 0;
+	bool served = mount_somehow(&place) &&
+		      request(socket_path, arguments, 2, &place.device, stdout) ==
+			      EXIT_SUCCESS &&
+		      attach(&place);
 	if (place.device >= 0)
 		close(place.device);
 	if (place.detached >= 0)

@@ -19,7 +19,7 @@ void complain_to(FILE *out)
 	complaints = out;
 }
 
-void complain(const char *format, ...)
+bool complain(const char *format, ...)
 {
 	FILE *out = complaints ? complaints : stderr;
 	va_list args;
@@ -28,6 +28,7 @@ void complain(const char *format, ...)
 	vfprintf(out, format, args);
 	fputc('\n', out);
 	va_end(args);
+	return false;
 }
 
 void complain_of_ini(void *context, const char *message)
@@ -38,31 +39,23 @@ void complain_of_ini(void *context, const char *message)
 
 int read_all(int fd, char **ret, size_t *ret_bytes)
 {
-	char *data = NULL;
-	size_t bytes = 0, room = 0;
-	for (;;) {
-		if (room - bytes < 2) {
-			room = room ? 2 * room : 65536;
-			char *grown = realloc(data, room);
-			if (!grown)
-				break;
-			data = grown;
-		}
-		ssize_t n = read(fd, data + bytes, room - bytes - 1);
-		if (n < 0 && errno == EINTR)
-			continue;
+	char block[65536], *text;
+	ssize_t n;
+	int err = 0;
+	FILE *out = open_memstream(&text, ret_bytes);
+	if (!out)
+		return -ENOMEM;
+	while (!err && (n = read(fd, block, sizeof(block))) != 0)
 		if (n < 0)
-			break;
-		if (n == 0) {
-			data[bytes] = '\0';
-			*ret = data;
-			*ret_bytes = bytes;
-			return 0;
-		}
-		bytes += (size_t)n;
-	}
-	int err = -errno;
-	free(data);
+			err = errno == EINTR ? 0 : -errno;
+		else if (fwrite(block, 1, (size_t)n, out) != (size_t)n)
+			err = -ENOMEM;
+	if (fclose(out) != 0 && !err)
+		err = -ENOMEM;
+	if (err)
+		free(text);
+	else
+		*ret = text;
 	return err;
 }
 
@@ -137,19 +130,12 @@ static void clear(struct answer *answer)
  * long work of the daemon, which can be the reason of the wait. */
 static void show(struct answer *answer)
 {
-	const char *const arguments[] = {"status"};
-	char *text = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
-	if (!out)
-		return;
-	int status = request(answer->path, arguments, 1, NULL, out);
-	if (fclose(out) == 0 && status == EXIT_SUCCESS && *text &&
+	auto_free char *text = NULL;
+	if (request_text(answer->path, (const char *[]){"status"}, 1, &text) && *text &&
 		strncmp(text, "job ", strlen("job ")) != 0) {
 		fprintf(stderr, "\r%.*s\033[K", (int)strcspn(text, "\n"), text);
 		answer->is_shown = true;
 	}
-	free(text);
 }
 
 static void wait_and_show(struct answer *answer)
@@ -194,22 +180,23 @@ static bool read_head(struct answer *answer, char word[static 8], size_t *ret_by
 	return false;
 }
 
+/* Returns false. EPIPE is no error: the program that reads our output has read enough. */
+static bool complain_of_write(void)
+{
+	return errno != EPIPE && complain("cannot write: %s", strerror(errno));
+}
+
 static bool print_text(struct answer *answer, size_t bytes, FILE *out)
 {
 	while (bytes > 0) {
 		if (answer->begin == answer->end && !receive(answer)) {
 			fflush(out);
-			complain("%s: the answer was cut off", answer->path);
-			return false;
+			return complain("%s: the answer was cut off", answer->path);
 		}
 		size_t n = answer->end - answer->begin;
 		n = n < bytes ? n : bytes;
-		if (fwrite(answer->data + answer->begin, 1, n, out) != n) {
-			/* EPIPE: the program that reads our output has read enough */
-			if (errno != EPIPE)
-				complain("cannot write: %s", strerror(errno));
-			return false;
-		}
+		if (fwrite(answer->data + answer->begin, 1, n, out) != n)
+			return complain_of_write();
 		answer->begin += n;
 		bytes -= n;
 	}
@@ -224,12 +211,11 @@ static int print_answer(struct answer *answer, FILE *out)
 	size_t bytes;
 	bool begun = false;
 	for (;;) {
-		if (!read_head(answer, word, &bytes)) {
-			complain(begun ? "%s: the answer was cut off"
-				       : "%s: no joaderfs answers, or it has hung up",
+		if (!read_head(answer, word, &bytes))
+			return exit_failure(
+				begun ? "%s: the answer was cut off"
+				      : "%s: no joaderfs answers, or it has hung up",
 				answer->path);
-			return EXIT_FAILURE;
-		}
 		begun = true;
 		bool failed = strcmp(word, "error") == 0;
 		FILE *errors = complaints ? complaints : stderr;
@@ -237,12 +223,8 @@ static int print_answer(struct answer *answer, FILE *out)
 			return EXIT_FAILURE;
 		if (strcmp(word, "more") == 0)
 			continue;
-		if (fflush(out) != 0) {
-			if (errno != EPIPE)
-				complain("cannot write: %s", strerror(errno));
-			return EXIT_FAILURE;
-		}
-		return failed ? EXIT_FAILURE : EXIT_SUCCESS;
+		bool written = fflush(out) == 0 || complain_of_write();
+		return failed || !written ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 }
 
@@ -300,9 +282,22 @@ int request(const char *path, const char *const *arguments, size_t n, int *descr
 		.shows = takes_long(arguments, n) && isatty(STDERR_FILENO) == 1};
 	int err = send_request(fd, arguments, n, descriptor);
 	/* A daemon that refuses the request sends the reason before it hangs up. */
-	if (err && !receive(&answer)) {
-		complain("%s: %s", path, strerror(-err));
-		return EXIT_FAILURE;
-	}
+	if (err && !receive(&answer))
+		return exit_failure("%s: %s", path, strerror(-err));
 	return print_answer(&answer, out);
+}
+
+bool request_text(const char *path, const char *const *arguments, size_t n, char **ret)
+{
+	auto_free char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	if (!out)
+		return complain("%s", strerror(errno));
+	bool ok = request(path, arguments, n, NULL, out) == EXIT_SUCCESS;
+	if (fclose(out) != 0 || !ok)
+		return false;
+	*ret = text;
+	text = NULL;
+	return true;
 }

@@ -5,13 +5,20 @@
 
 #include "base/cleanup.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
 /* Sends requests to the daemon by the protocol of src/control/control.h, and prints messages. */
 
-void complain(const char *format, ...) printf_like(1, 2);
-/* Reports a mistake in an ini, for config_load_daemon. */
+#define EXIT_USAGE 2
+
+/* Prints a message. Returns false. */
+bool complain(const char *format, ...) printf_like(1, 2);
+/* Print a message; the value is the exit status. */
+#define exit_failure(...) (complain(__VA_ARGS__), EXIT_FAILURE)
+#define exit_usage(...) (complain(__VA_ARGS__), EXIT_USAGE)
+/* Reports a mistake in an ini, for config_parse_daemon. */
 void complain_of_ini(void *context, const char *message);
 /* Lets all later error messages, of joaderctl and of the daemon, be printed to `out`; NULL: to
  * standard error. */
@@ -27,3 +34,6 @@ must_check int read_file(const char *file, char **ret, size_t *ret_bytes);
  * If `descriptor` is NULL, none is sent. */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);
+/* Sends the arguments. *ret: the answer, which the caller frees. Returns false after a failure, which
+ * was printed. */
+bool request_text(const char *path, const char *const *arguments, size_t n, char **ret);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "resume.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 
 #include <errno.h>
@@ -26,17 +25,14 @@ int restore_job(const char *socket_path, int argc, char **argv)
 			return EXIT_USAGE;
 		at = optarg;
 	}
-	if (argc - optind != 2) {
-		complain("usage: joaderctl restore [--at EPOCH:POSITION] JOB FILE");
-		return EXIT_USAGE;
-	}
+	if (argc - optind != 2)
+		return exit_usage(
+			"usage: joaderctl restore [--at EPOCH:POSITION] JOB FILE");
 	auto_free char *text = NULL;
 	size_t bytes;
 	int err = read_file(argv[optind + 1], &text, &bytes);
-	if (err) {
-		complain("%s: %s", argv[optind + 1], strerror(-err));
-		return EXIT_FAILURE;
-	}
+	if (err)
+		return exit_failure("%s: %s", argv[optind + 1], strerror(-err));
 	const char *arguments[] = {"restore", argv[optind], text, at};
 	return request(socket_path, arguments, at ? 4 : 3, NULL, stdout);
 }
@@ -68,24 +64,19 @@ static int copy_to_output(int fd)
  * writes to a temporary file, which joaderctl copies to standard output. */
 int export_job(const char *socket_path, int argc, char **argv)
 {
-	if (argc != 2) {
-		complain("usage: joaderctl export JOB >FILE");
-		return EXIT_USAGE;
-	}
-	if (isatty(STDOUT_FILENO)) {
-		complain("export: this is no text for a terminal; joaderctl export JOB "
-			 ">FILE");
-		return EXIT_USAGE;
-	}
+	if (argc != 2)
+		return exit_usage("usage: joaderctl export JOB >FILE");
+	if (isatty(STDOUT_FILENO))
+		return exit_usage(
+			"export: this is no text for a terminal; joaderctl export JOB "
+			">FILE");
 	const char *arguments[] = {"export", argv[1]};
 	bool direct = is_regular(STDOUT_FILENO);
 	auto_fclose FILE *file = direct ? NULL : tmpfile();
 	int fd = direct ? STDOUT_FILENO : file ? fileno(file) : -1;
 	int descriptor = fd < 0 ? -1 : dup(fd);
-	if (descriptor < 0) {
-		complain("%s", strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (descriptor < 0)
+		return exit_failure("%s", strerror(errno));
 	int status = request(socket_path, arguments, 2, &descriptor, stdout);
 	int err = status == EXIT_SUCCESS && !direct ? copy_to_output(fd) : 0;
 	if (err)

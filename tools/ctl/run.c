@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "run.h"
-#include "add.h"
 #include "base/aprintf.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 
 #include <errno.h>
@@ -38,49 +36,36 @@ static bool take_answer(struct run *run, char *answer)
 {
 	char *tab = strchr(answer, '\t');
 	char *end = tab ? strchr(tab, '\n') : NULL;
-	if (!end) {
-		complain(
+	if (!end)
+		return complain(
 			"run: the daemon at %s is too old: it does not know this command",
 			run->socket_path);
-		return false;
-	}
 	*tab = *end = '\0';
 	run->name = strdup(answer);
 	run->directory = aprintf("%s/current", tab + 1);
-	if (!run->name || !run->directory) {
-		complain("%s", strerror(ENOMEM));
-		return false;
-	}
+	if (!run->name || !run->directory)
+		return complain("%s", strerror(ENOMEM));
 	return true;
 }
 
 static bool add_job(struct run *run, char **argv)
 {
-	char *answer = NULL;
+	auto_free char *answer = NULL;
 	size_t bytes;
 	FILE *out = open_memstream(&answer, &bytes);
-	if (!out) {
-		complain("%s", strerror(ENOMEM));
-		return false;
-	}
+	if (!out)
+		return complain("%s", strerror(ENOMEM));
 	int status = add_jobs(run->socket_path, run->n_options + 1, argv, true, out);
-	bool ok = fclose(out) == 0 && status == EXIT_SUCCESS && take_answer(run, answer);
-	free(answer);
-	return ok;
+	return fclose(out) == 0 && status == EXIT_SUCCESS && take_answer(run, answer);
 }
 
 static void remove_job(const struct run *run)
 {
 	const char *arguments[] = {"rm", run->name};
-	char *answer = NULL;
-	size_t bytes;
-	FILE *out = open_memstream(&answer, &bytes);
-	if (!out || request(run->socket_path, arguments, 2, NULL, out) != EXIT_SUCCESS)
+	auto_free char *answer = NULL;
+	if (!request_text(run->socket_path, arguments, 2, &answer))
 		complain("run: job %s can't be removed; joaderctl rm removes it",
 			run->name);
-	if (out)
-		fclose(out);
-	free(answer);
 }
 
 /* Replaces {} in the argument by the directory. The caller frees the text; NULL: no memory. */
@@ -147,8 +132,7 @@ static int run_child(const struct run *run)
 		become(run);
 	if (child > 0)
 		return wait_for(child, &run->signals);
-	complain("fork: %s", strerror(errno));
-	return EXIT_FAILURE;
+	return exit_failure("fork: %s", strerror(errno));
 }
 
 static void take_signals(struct run *run)
@@ -162,8 +146,7 @@ static void take_signals(struct run *run)
 
 static int usage(const char *text)
 {
-	complain("run: %s; joaderctl run --help says more", text);
-	return EXIT_USAGE;
+	return exit_usage("run: %s; joaderctl run --help says more", text);
 }
 
 /* Removes --keep from argv. Returns an exit status if the command ends here, otherwise -1. */

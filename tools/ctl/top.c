@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "top.h"
 #include "base/clock.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 #include "top_internal.h"
 
@@ -43,9 +42,9 @@ static bool parse_order(const char *text, enum top_order *ret)
 		*ret = orders[i].order;
 		return true;
 	}
-	complain("top: --sort: found \"%s\", allowed: name, waited, rate, done, prepared",
+	return complain(
+		"top: --sort: found \"%s\", allowed: name, waited, rate, done, prepared",
 		text);
-	return false;
 }
 
 static bool parse_interval(const char *text, double *ret)
@@ -54,8 +53,8 @@ static bool parse_interval(const char *text, double *ret)
 	*ret = strtod(text, &end);
 	if (end != text && *end == '\0' && *ret >= 0.1 && *ret <= 3600)
 		return true;
-	complain("top: --interval: found \"%s\", allowed: 0.1 to 3600 seconds", text);
-	return false;
+	return complain(
+		"top: --interval: found \"%s\", allowed: 0.1 to 3600 seconds", text);
 }
 
 static bool parse(int argc, char **argv, struct options *ret)
@@ -231,10 +230,8 @@ static bool wait_for_event(struct live *live, const sigset_t *signals, uint64_t 
 static int run_live(struct live *live)
 {
 	struct termios before;
-	if (tcgetattr(STDIN_FILENO, &before) != 0) {
-		complain("top: %s", strerror(errno));
-		return EXIT_FAILURE;
-	}
+	if (tcgetattr(STDIN_FILENO, &before) != 0)
+		return exit_failure("top: %s", strerror(errno));
 	sigset_t signals = take_signals();
 	enter(&before);
 	bool goes_on = true;

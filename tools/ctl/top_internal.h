@@ -97,7 +97,7 @@ struct top_sample {
 	TOP_DAEMON(TOP_MEMBER)
 	struct top_storage *storages;
 	struct top_job *jobs;
-	size_t n_storages, n_jobs;
+	size_t n_storages, n_jobs, storage_room, job_room;
 	double seconds; /* time since the previous reading; 0: this is the first one */
 	double served_per_second, decodes_per_second,
 		busy; /* mean number of decoders that were working */

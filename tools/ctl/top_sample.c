@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "facts.h"
 #include "request.h"
 #include "top_internal.h"
@@ -37,21 +38,15 @@ static bool take_line(const char *line, struct top_sample *ret)
 	if (facts_begin(line, "daemon ")) {
 		take_daemon(line, ret);
 	} else if (facts_begin(line, "storage ")) {
-		struct top_storage *more = reallocarray(
-			ret->storages, ret->n_storages + 1, sizeof(*ret->storages));
-		if (!more)
+		if (!array_make_room(ret->storages, ret->n_storages, &ret->storage_room))
 			return false;
-		ret->storages = more;
-		more[ret->n_storages] = (struct top_storage){0};
-		take_storage(line, &more[ret->n_storages++]);
+		ret->storages[ret->n_storages] = (struct top_storage){0};
+		take_storage(line, &ret->storages[ret->n_storages++]);
 	} else if (facts_begin(line, "job ")) {
-		struct top_job *more =
-			reallocarray(ret->jobs, ret->n_jobs + 1, sizeof(*ret->jobs));
-		if (!more)
+		if (!array_make_room(ret->jobs, ret->n_jobs, &ret->job_room))
 			return false;
-		ret->jobs = more;
-		more[ret->n_jobs] = (struct top_job){0};
-		take_job(line, &more[ret->n_jobs++]);
+		ret->jobs[ret->n_jobs] = (struct top_job){0};
+		take_job(line, &ret->jobs[ret->n_jobs++]);
 	}
 	return true;
 }
@@ -59,9 +54,9 @@ static bool take_line(const char *line, struct top_sample *ret)
 bool top_sample_get(const char *socket_path, struct top_sample *ret)
 {
 	auto_free char *text = NULL;
+	bool ok = true;
 	*ret = (struct top_sample){0};
-	bool ok = facts_ask(socket_path, (const char *[]){"top"}, 1, &text);
-	if (!ok)
+	if (!request_text(socket_path, (const char *[]){"top"}, 1, &text))
 		return false;
 	for (char *line = text, *end; ok && (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';

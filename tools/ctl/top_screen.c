@@ -4,6 +4,7 @@
 #include "top_internal.h"
 
 #include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 /* Prints lines about the machine, then a table of jobs. If the screen is narrow, the least
@@ -64,26 +65,6 @@ static struct figure duration(double seconds)
 	return figure;
 }
 
-static void cell_name(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s%s", job->name, job->notices != 0 ? "!" : "");
-}
-
-static void cell_dataset(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", job->dataset);
-}
-
-static void cell_state(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", job->state);
-}
-
-static void cell_epoch(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%.0f", job->epoch);
-}
-
 static void cell_done(const struct top_job *job, char ret[static CELL])
 {
 	double part = job->samples > 0 ? job->consumed / job->samples : 0;
@@ -93,11 +74,6 @@ static void cell_done(const struct top_job *job, char ret[static CELL])
 static void cell_left(const struct top_job *job, char ret[static CELL])
 {
 	snprintf(ret, CELL, "%s", duration(job->left).text);
-}
-
-static void cell_rate(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%.0f", job->per_second);
 }
 
 static void cell_demand(const struct top_job *job, char ret[static CELL])
@@ -114,31 +90,6 @@ static void cell_share(const struct top_job *job, char ret[static CELL])
 		percent(job->wanted).text);
 }
 
-static void cell_waited(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", percent(job->exposed).text);
-}
-
-static void cell_storage(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", percent(job->cause[TOP_STORAGE_WAIT]).text);
-}
-
-static void cell_decoding(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", percent(job->cause[TOP_DECODING]).text);
-}
-
-static void cell_queue(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", percent(job->cause[TOP_QUEUE]).text);
-}
-
-static void cell_file_system(const struct top_job *job, char ret[static CELL])
-{
-	snprintf(ret, CELL, "%s", percent(job->cause[TOP_FILE_SYSTEM]).text);
-}
-
 /* Prints three percentages of the samples: prepared for the job, shared, found in the cache. */
 static void cell_how(const struct top_job *job, char ret[static CELL])
 {
@@ -148,30 +99,49 @@ static void cell_how(const struct top_job *job, char ret[static CELL])
 		each * job->hit);
 }
 
+#define MEMBER(name) .member = offsetof(struct top_job, name)
+
 static const struct column {
 	const char *head;
 	/* importance; the columns with the smallest numbers are left out first */
 	int keep;
-	bool left;
-	void (*cell)(const struct top_job *job, char ret[static CELL]);
+	enum { NAME, TEXT, NUMBER, PERCENT, OTHER } kind;
+	size_t member; /* offset of the text or double that is shown */
+	void (*cell)(const struct top_job *job, char ret[static CELL]); /* kind OTHER */
 } columns[] = {
-	{"JOB", 99, true, cell_name},
-	{"DATASET", 10, true, cell_dataset},
-	{"STATE", 30, true, cell_state},
-	{"EPOCH", 40, false, cell_epoch},
-	{"DONE", 90, false, cell_done},
-	{"LEFT", 50, false, cell_left},
-	{"SAMPLES/S", 95, false, cell_rate},
-	{"DEMAND", 20, false, cell_demand},
-	{"SHARE", 25, false, cell_share},
-	{"WAITED", 97, false, cell_waited},
-	{"STORAGE", 60, false, cell_storage},
-	{"DECODE", 70, false, cell_decoding},
-	{"QUEUE", 55, false, cell_queue},
-	{"FS", 52, false, cell_file_system},
-	{"PREP:SHARED:HIT", 45, false, cell_how},
+	{"JOB", 99, NAME, MEMBER(name)},
+	{"DATASET", 10, TEXT, MEMBER(dataset)},
+	{"STATE", 30, TEXT, MEMBER(state)},
+	{"EPOCH", 40, NUMBER, MEMBER(epoch)},
+	{"DONE", 90, OTHER, .cell = cell_done},
+	{"LEFT", 50, OTHER, .cell = cell_left},
+	{"SAMPLES/S", 95, NUMBER, MEMBER(per_second)},
+	{"DEMAND", 20, OTHER, .cell = cell_demand},
+	{"SHARE", 25, OTHER, .cell = cell_share},
+	{"WAITED", 97, PERCENT, MEMBER(exposed)},
+	{"STORAGE", 60, PERCENT, MEMBER(cause[TOP_STORAGE_WAIT])},
+	{"DECODE", 70, PERCENT, MEMBER(cause[TOP_DECODING])},
+	{"QUEUE", 55, PERCENT, MEMBER(cause[TOP_QUEUE])},
+	{"FS", 52, PERCENT, MEMBER(cause[TOP_FILE_SYSTEM])},
+	{"PREP:SHARED:HIT", 45, OTHER, .cell = cell_how},
 };
 #define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+static void fill_cell(
+	const struct column *column, const struct top_job *job, char ret[static CELL])
+{
+	const void *member = (const char *)job + column->member;
+	if (column->kind == OTHER)
+		column->cell(job, ret);
+	else if (column->kind == NAME)
+		snprintf(ret, CELL, "%s%s", job->name, job->notices != 0 ? "!" : "");
+	else if (column->kind == TEXT)
+		snprintf(ret, CELL, "%s", (const char *)member);
+	else if (column->kind == NUMBER)
+		snprintf(ret, CELL, "%.0f", *(const double *)member);
+	else
+		snprintf(ret, CELL, "%s", percent(*(const double *)member).text);
+}
 
 struct table {
 	int width[COLUMNS]; /* 0: the column is left out */
@@ -202,7 +172,7 @@ static struct table lay_out(const struct top_sample *sample, int width)
 	for (size_t c = 0; c < COLUMNS; c++) {
 		table.width[c] = (int)strlen(columns[c].head);
 		for (size_t i = 0; i < sample->n_jobs; i++) {
-			columns[c].cell(&sample->jobs[i], cell);
+			fill_cell(&columns[c], &sample->jobs[i], cell);
 			int n = (int)strlen(cell);
 			table.width[c] = n > table.width[c] ? n : table.width[c];
 		}
@@ -251,10 +221,7 @@ static void print_cut(FILE *out, const char *text, int width)
 	}
 }
 
-static void print_line(struct screen *screen, const char *attribute, const char *format,
-	...) printf_like(3, 4);
-
-static void print_line(
+static printf_like(3, 4) void print_line(
 	struct screen *screen, const char *attribute, const char *format, ...)
 {
 	char line[LINE];
@@ -270,25 +237,21 @@ static void print_line(
 	end_line(screen);
 }
 
-static void print_cell(
-	FILE *out, const struct column *column, const char *text, int width, bool *first)
+static void print_cell(FILE *out, size_t c, const char *text, int width)
 {
-	fprintf(out, "%s", *first ? "" : "  ");
-	*first = false;
-	fprintf(out, column->left ? "%-*s" : "%*s", width, text);
+	fprintf(out, columns[c].kind <= TEXT ? "%s%-*s" : "%s%*s", c > 0 ? "  " : "",
+		width, text);
 }
 
 static void print_heads(struct screen *screen, const struct table *table)
 {
-	bool first = true;
 	if (is_full(screen))
 		return;
 	if (screen->view->attributes)
 		fputs(REVERSE, screen->out);
 	for (size_t c = 0; c < COLUMNS; c++)
 		if (table->width[c] > 0)
-			print_cell(screen->out, &columns[c], columns[c].head,
-				table->width[c], &first);
+			print_cell(screen->out, c, columns[c].head, table->width[c]);
 	end_line(screen);
 }
 
@@ -305,17 +268,18 @@ static void print_job(
 	struct screen *screen, const struct table *table, const struct top_job *job)
 {
 	char cell[CELL];
-	bool first = true, attributes = screen->view->attributes;
+	bool attributes = screen->view->attributes;
 	for (size_t c = 0; c < COLUMNS; c++) {
 		if (table->width[c] == 0)
 			continue;
-		bool marked = attributes && columns[c].cell == cell_waited;
-		columns[c].cell(job, cell);
+		bool marked = attributes &&
+			      columns[c].member == offsetof(struct top_job, exposed);
+		fill_cell(&columns[c], job, cell);
 		fputs(marked ? attribute_of(job) : "", screen->out);
 		if (c == 0) /* the first column may be wider than the screen */
 			cell[screen->view->width < CELL ? screen->view->width
 							: CELL - 1] = '\0';
-		print_cell(screen->out, &columns[c], cell, table->width[c], &first);
+		print_cell(screen->out, c, cell, table->width[c]);
 		fputs(marked ? NORMAL : "", screen->out);
 	}
 	end_line(screen);

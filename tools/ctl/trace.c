@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "trace.h"
 #include "base/cleanup.h"
-#include "facts.h"
-#include "help.h"
+#include "commands.h"
 #include "request.h"
 
 #include <errno.h>
@@ -34,11 +32,8 @@ static bool print_lines(char *text, char next[static NUMBER], bool *ret_more)
 	uint64_t number, lost;
 	char *lines = strchr(text, '\n');
 	*ret_more = lines && lines[1];
-	if (!lines ||
-		sscanf(text, "next %" SCNu64 " lost %" SCNu64, &number, &lost) != 2) {
-		complain("trace: the daemon's answer is not understood");
-		return false;
-	}
+	if (!lines || sscanf(text, "next %" SCNu64 " lost %" SCNu64, &number, &lost) != 2)
+		return complain("trace: the daemon's answer is not understood");
 	snprintf(next, NUMBER, "%" PRIu64, number);
 	if (lost > 0)
 		printf("# %" PRIu64 " lines are lost: they came too fast\n", lost);
@@ -55,7 +50,7 @@ static bool ask(const char *socket_path, const char *job, char next[static NUMBE
 {
 	const char *command[] = {"trace", job, next};
 	auto_free char *text = NULL;
-	return facts_ask(socket_path, command, next[0] ? 3 : 2, &text) &&
+	return request_text(socket_path, command, next[0] ? 3 : 2, &text) &&
 	       print_lines(text, next, ret_more);
 }
 
@@ -65,10 +60,8 @@ int trace(const char *socket_path, int argc, char **argv)
 	const struct sigaction action = {.sa_handler = end};
 	char next[NUMBER] = "";
 	bool more = false, ok;
-	if (argc != 2) {
-		complain("usage: joaderctl trace JOB >FILE");
-		return EXIT_USAGE;
-	}
+	if (argc != 2)
+		return exit_usage("usage: joaderctl trace JOB >FILE");
 	sigaction(SIGINT, &action, NULL);
 	sigaction(SIGTERM, &action, NULL);
 	ok = ask(socket_path, argv[1], next, &more);

@@ -1,7 +1,0 @@
-// SPDX-License-Identifier: MIT
-// Copyright (c) 2026 The joaderfs authors
-
-#pragma once
-
-/* Runs joaderctl top. argv[0] is the command's name. Returns the exit status. */
-int top(const char *socket_path, int argc, char **argv);
