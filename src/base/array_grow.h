@@ -24,10 +24,10 @@ static inline bool array_resize_at(void *items, size_t n, size_t item_bytes)
 {
 	void *now;
 	memcpy(&now, items, sizeof(now));
-	now = reallocarray(now, n, item_bytes);
-	if (now)
-		memcpy(items, &now, sizeof(now));
-	return now;
+	void *grown = reallocarray(now, n, item_bytes);
+	if (grown)
+		memcpy(items, &grown, sizeof(grown));
+	return grown;
 }
 
 static inline bool array_grow_at(
