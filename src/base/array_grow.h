@@ -20,16 +20,31 @@ static inline void *array_grow(void *items, size_t n, size_t *capacity, size_t i
 	return grown;
 }
 
-static inline bool array_grow_at(
-	void *items, size_t n, size_t *capacity, size_t item_bytes)
+static inline bool array_resize_at(void *items, size_t n, size_t item_bytes)
 {
 	void *now;
 	memcpy(&now, items, sizeof(now));
-	now = array_grow(now, n, capacity, item_bytes);
-	if (now)
-		memcpy(items, &now, sizeof(now));
-	return now;
+	void *grown = reallocarray(now, n, item_bytes);
+	if (grown)
+		memcpy(items, &grown, sizeof(grown));
+	return grown;
 }
+
+static inline bool array_grow_at(
+	void *items, size_t n, size_t *capacity, size_t item_bytes)
+{
+	size_t wanted = *capacity ? *capacity * 2 : 64;
+	if (n < *capacity)
+		return true;
+	if (!array_resize_at(items, wanted, item_bytes))
+		return false;
+	*capacity = wanted;
+	return true;
+}
+
+/* Gives an array room for n items, at least one; the pointer `items` may change. Returns false, and
+ * leaves the array unchanged, if there is no memory. */
+#define array_resize(items, n) array_resize_at(&(items), n, sizeof(*(items)))
 
 /* Makes room for one more item in an array of n; the pointer `items` may change. Returns false, and
  * leaves the array unchanged, if there is no memory. */

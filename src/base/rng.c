@@ -51,6 +51,16 @@ uint64_t rng_below(struct rng *rng, uint64_t bound)
 	return (uint64_t)(m >> 64);
 }
 
+void rng_shuffle(struct rng *rng, uint32_t *numbers, size_t n)
+{
+	for (size_t i = n; i-- > 1;) {
+		size_t j = rng_below(rng, i + 1);
+		uint32_t number = numbers[i];
+		numbers[i] = numbers[j];
+		numbers[j] = number;
+	}
+}
+
 uint64_t rng_mix(uint64_t a, uint64_t b)
 {
 	uint64_t state = a;

@@ -19,6 +19,9 @@ uint64_t rng_next(struct rng *rng);
 /* Returns a number in [0, bound), uniform and without bias (Lemire, 2019). bound > 0. */
 uint64_t rng_below(struct rng *rng, uint64_t bound);
 
+/* Puts n numbers into a random order. */
+void rng_shuffle(struct rng *rng, uint32_t *numbers, size_t n);
+
 uint64_t rng_mix(uint64_t a, uint64_t b);
 /* Mixes the bytes of the text into the hash, one by one. */
 uint64_t rng_mix_text(uint64_t hash, const char *text);

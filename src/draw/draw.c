@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "draw/draw_internal.h"
 
 #include <errno.h>
@@ -25,18 +26,11 @@ void draw_free(struct draw *draw)
 	free(draw->round_samples);
 }
 
-void strand_drop_ids(struct strand *strand)
-{
-	if (strand->ids)
-		roaring_bitmap_free(strand->ids);
-	strand->ids = NULL;
-}
-
 void draw_drop_samples(struct stream *stream)
 {
 	for (size_t i = 0; i < stream->n_strands; i++) {
 		sampler_set_free(&stream->strands[i].set);
-		strand_drop_ids(&stream->strands[i]);
+		bitmap_free(&stream->strands[i].ids);
 	}
 }
 
@@ -73,16 +67,11 @@ void draw_count(struct draw *draw, struct stream *stream)
 /* Makes room for n streams and n effects: an event has at most one effect per stream. -ENOMEM */
 static int reserve(struct draw *draw, size_t n)
 {
-	stream_id *ids = reallocarray(draw->round_ids, n, sizeof(*ids));
-	draw->round_ids = ids ? ids : draw->round_ids;
-	struct stream **streams =
-		reallocarray(draw->round_streams, n, sizeof(struct stream *));
-	draw->round_streams = streams ? streams : draw->round_streams;
-	sample_id *samples = reallocarray(draw->round_samples, n, sizeof(*samples));
-	draw->round_samples = samples ? samples : draw->round_samples;
-	struct draw_effect *effects = reallocarray(draw->effects, n, sizeof(*effects));
-	draw->effects = effects ? effects : draw->effects;
-	return ids && streams && samples && effects ? 0 : -ENOMEM;
+	bool has_room = array_resize(draw->round_ids, n) &&
+			array_resize(draw->round_streams, n) &&
+			array_resize(draw->round_samples, n) &&
+			array_resize(draw->effects, n);
+	return has_room ? 0 : -ENOMEM;
 }
 
 /* A job has at most one stream in a sampler. While the stream of its previous epoch still draws,
@@ -158,7 +147,7 @@ int draw_enter(struct draw *draw, struct stream *stream, uint32_t ahead, uint32_
 	if (stream->training)
 		demand_enter(draw, stream);
 	for (size_t i = 0; i < stream->n_strands && stream->next->sampler; i++)
-		strand_drop_ids(&stream->strands[i]);
+		bitmap_free(&stream->strands[i].ids);
 	uint64_t where = rng_mix(stream->epoch, unbound);
 	rng_seed(&stream->rng, rng_mix(draw->seed, rng_mix(stream->job, where)));
 	stream_choose_next(stream);

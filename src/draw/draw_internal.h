@@ -7,8 +7,6 @@
 
 struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind);
 
-void strand_drop_ids(struct strand *strand);
-
 /* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "draw/draw.h"
 
@@ -45,10 +46,8 @@ static int reserve(struct feed *feed, uint32_t n)
 	feed->head = 0;
 	if (feed->n + n <= feed->room)
 		return 0;
-	sample_id *ids = reallocarray(feed->ids, feed->n + n, sizeof(*ids));
-	if (!ids)
+	if (!array_resize(feed->ids, feed->n + n))
 		return -ENOMEM;
-	feed->ids = ids;
 	feed->room = feed->n + n;
 	return 0;
 }

@@ -49,7 +49,7 @@ void demand_enter(const struct draw *draw, struct stream *stream)
 	if (find_bearer(draw, stream) == stream)
 		return;
 	for (size_t i = 0; i < stream->n_strands; i++)
-		strand_drop_ids(&stream->strands[i]);
+		bitmap_free(&stream->strands[i].ids);
 }
 
 static bool take(const struct strand *strand, sample_id id)

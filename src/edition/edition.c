@@ -96,8 +96,7 @@ static void free_parts(struct edition *edition)
 {
 	for (size_t i = 0; i < edition->n_parts; i++) {
 		struct part *part = &edition->parts[i];
-		if (part->own)
-			roaring_bitmap_free(part->own);
+		bitmap_free(&part->own);
 		atomic_fetch_sub(&part->source->jobs, 1);
 	}
 	free(edition->parts);
@@ -111,10 +110,8 @@ void edition_free(struct edition *edition)
 	free(edition->labels);
 	free(edition->targets);
 	free(edition->own_by_position);
-	if (edition->selection)
-		roaring_bitmap_free(edition->selection);
-	if (edition->readable)
-		roaring_bitmap_free(edition->readable);
+	bitmap_free(&edition->selection);
+	bitmap_free(&edition->readable);
 	dataset_close(&edition->mixed);
 	free_parts(edition);
 	free(edition);
@@ -210,11 +207,8 @@ static int facts_put(struct facts *facts, const struct order_found *found)
 		facts->list[i].set = found->set;
 		return 0;
 	}
-	struct order_found *list =
-		array_grow(facts->list, facts->n, &facts->room, sizeof(*list));
-	if (!list)
+	if (!array_make_room(facts->list, facts->n, &facts->room))
 		return -ENOMEM;
-	facts->list = list;
 	memmove(&facts->list[i + 1], &facts->list[i],
 		(facts->n++ - i) * sizeof(*facts->list));
 	facts->list[i] = *found;

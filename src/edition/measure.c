@@ -60,9 +60,8 @@ static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 	return now.bytes;
 }
 
-static bool measure_one(uint32_t id, void *context)
+static void measure_one(struct measuring *measuring, sample_id id)
 {
-	struct measuring *measuring = context;
 	struct edition *edition = measuring->edition;
 	uint64_t bytes = bytes_of(measuring, id);
 	edition->all_bytes += bytes;
@@ -73,7 +72,6 @@ static bool measure_one(uint32_t id, void *context)
 		roaring_bitmap_remove(edition->readable, id);
 	if (measuring->seen++ % measuring->step == 0)
 		measuring->bytes[measuring->n++] = bytes;
-	return true;
 }
 
 static int measure_each(struct edition *edition)
@@ -82,9 +80,11 @@ static int measure_each(struct edition *edition)
 	if (!measuring)
 		return -ENOMEM;
 	uint64_t n = roaring_bitmap_get_cardinality(edition->selection);
+	sample_id id;
 	measuring->edition = edition;
 	measuring->step = (uint32_t)((n + MOST_MEASURED - 1) / MOST_MEASURED);
-	roaring_iterate(edition->selection, measure_one, measuring);
+	BITMAP_FOREACH (id, edition->selection)
+		measure_one(measuring, id);
 	qsort(measuring->bytes, measuring->n, sizeof(measuring->bytes[0]), compare_u64);
 	edition->typical_bytes = measuring->bytes[measuring->n * 3 / 4];
 	return 0;

@@ -130,13 +130,12 @@ static int take_bitmap(const struct edition *edition, const uint8_t *bytes, size
 static int take_bitmaps(
 	struct edition *edition, const struct measured_head *head, const uint8_t *bytes)
 {
-	roaring_bitmap_t *refused = NULL;
-	char *message = NULL;
+	auto_bitmap roaring_bitmap_t *refused = NULL;
+	auto_free char *message = NULL;
 	int err = head->selected_bytes ? take_bitmap(edition, bytes, head->selected_bytes,
 						 &edition->selection)
 				       : dataset_select(edition->is.dataset, NULL,
 						 &edition->selection, &message);
-	free(message);
 	if (!err && head->refused_bytes)
 		err = take_bitmap(edition, bytes + head->selected_bytes,
 			head->refused_bytes, &refused);
@@ -144,8 +143,6 @@ static int take_bitmaps(
 		edition->readable =
 			refused ? roaring_bitmap_andnot(edition->selection, refused)
 				: roaring_bitmap_copy(edition->selection);
-	if (refused)
-		roaring_bitmap_free(refused);
 	if (err)
 		return err;
 	if (!edition->readable)
@@ -188,12 +185,9 @@ static void take_numbers(struct edition *edition, const struct measured_head *he
 
 static void take_nothing(struct edition *edition)
 {
-	if (edition->selection)
-		roaring_bitmap_free(edition->selection);
-	if (edition->readable)
-		roaring_bitmap_free(edition->readable);
+	bitmap_free(&edition->selection);
+	bitmap_free(&edition->readable);
 	free(edition->label_begin);
-	edition->selection = edition->readable = NULL;
 	edition->label_begin = NULL;
 }
 
@@ -282,13 +276,12 @@ static uint8_t *make_file(
 
 static int write_note(const struct edition *edition)
 {
-	roaring_bitmap_t *refused =
+	auto_bitmap roaring_bitmap_t *refused =
 		roaring_bitmap_andnot(edition->selection, edition->readable);
 	size_t n = 0;
 	if (!refused)
 		return -ENOMEM;
 	auto_free uint8_t *file = make_file(edition, refused, &n);
-	roaring_bitmap_free(refused);
 	return file ? disk_replace_bytes(
 			      edition->job->directory, MEASURED_FILE, file, n, 0644)
 		    : -ENOMEM;

@@ -12,14 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool remove_second(uint32_t id, void *context)
-{
-	struct edition *edition = context;
-	if (dataset_is_second(edition->is.dataset, &edition->job->config.preparation, id))
-		roaring_bitmap_remove(edition->selection, id);
-	return true;
-}
-
 /* Removes second files of pairs, and later frames of videos, which are no samples of their own. */
 static int pair_samples(struct edition *edition)
 {
@@ -27,29 +19,15 @@ static int pair_samples(struct edition *edition)
 	if (!preparation_pair(preparation) && !preparation->frames)
 		return 0;
 	int err = dataset_pair(edition->is.dataset, preparation);
-	roaring_bitmap_t *all = err ? NULL : roaring_bitmap_copy(edition->selection);
+	auto_bitmap roaring_bitmap_t *all =
+		err ? NULL : roaring_bitmap_copy(edition->selection);
+	sample_id id;
 	if (!all)
 		return err ? err : -ENOMEM;
-	roaring_iterate(all, remove_second, edition);
-	roaring_bitmap_free(all);
+	BITMAP_FOREACH (id, all)
+		if (dataset_is_second(edition->is.dataset, preparation, id))
+			roaring_bitmap_remove(edition->selection, id);
 	return 0;
-}
-
-struct unpaired {
-	const struct edition *edition;
-	/* n: number of samples that can't be prepared. first: id of the first of these samples */
-	uint32_t n, first;
-};
-
-static bool count_unpaired(uint32_t id, void *context)
-{
-	struct unpaired *unpaired = context;
-	const struct edition *edition = unpaired->edition;
-	if (dataset_pair_fails(
-		    edition->is.dataset, &edition->job->config.preparation, id, NULL) &&
-		unpaired->n++ == 0)
-		unpaired->first = id;
-	return true;
 }
 
 /* Warns about samples that can't be prepared. -EINVAL, reported: no sample can be prepared. */
@@ -58,33 +36,36 @@ static int check_pairs(
 {
 	const struct job_config *config = &edition->job->config;
 	const struct preparation *preparation = &config->preparation;
-	struct unpaired unpaired = {.edition = edition};
+	/* n: number of samples that can't be prepared. first: the first of these samples */
+	uint32_t n = 0, first = 0, id;
 	char message[PAIR_MESSAGE];
 	if (!preparation_pair(preparation) && !preparation->frames)
 		return 0;
-	roaring_iterate(edition->selection, count_unpaired, &unpaired);
-	if (unpaired.n == 0)
+	BITMAP_FOREACH (id, edition->selection)
+		if (dataset_pair_fails(edition->is.dataset, preparation, id, NULL) &&
+			n++ == 0)
+			first = id;
+	if (n == 0)
 		return 0;
-	bool all = unpaired.n == edition->set.positions;
+	bool all = n == edition->set.positions;
 	struct path_text path = {0};
-	(void)dataset_pair_fails(
-		edition->is.dataset, preparation, unpaired.first, message);
+	(void)dataset_pair_fails(edition->is.dataset, preparation, first, message);
 	if (preparation->frames) {
 		config_report_text(report, context,
 			"%s%s:[tensor]:frames: found %u, and %u of %u samples can't be "
 			"prepared, as %s: %s%s",
-			all ? "" : CONFIG_WARNING, config->file, preparation->frames,
-			unpaired.n, edition->set.positions,
-			dataset_relative(edition->is.dataset, unpaired.first, &path),
-			message, all ? "" : "; their files answer EIO");
+			all ? "" : CONFIG_WARNING, config->file, preparation->frames, n,
+			edition->set.positions,
+			dataset_relative(edition->is.dataset, first, &path), message,
+			all ? "" : "; their files answer EIO");
 		return all ? -EINVAL : 0;
 	}
 	config_report_text(report, context,
 		"%s%s:[tensor %s]:from: found \"%s\", and %u of %u samples can't be "
 		"prepared, as %s: %s%s",
 		all ? "" : CONFIG_WARNING, config->file, config->sections[0].name,
-		preparation->sections->from, unpaired.n, edition->set.positions,
-		dataset_relative(edition->is.dataset, unpaired.first, &path), message,
+		preparation->sections->from, n, edition->set.positions,
+		dataset_relative(edition->is.dataset, first, &path), message,
 		all ? "; allowed: the path from a sample's first file to its second one "
 		      "in the dataset"
 		    : "; their files answer EIO");
@@ -141,21 +122,16 @@ static int check_length(
 
 /* --- classes: positions by label ---------------------------------------------------- */
 
-/* Counts a sample of label l at index l + 1. find_labels adds up these counts. */
-static bool count_label(uint32_t id, void *context)
-{
-	struct edition *edition = context;
-	edition->label_begin[dataset_label(edition->is.dataset, id) + 1]++;
-	return true;
-}
-
 static int find_labels(struct edition *edition)
 {
 	uint32_t n = dataset_classes(edition->is.dataset);
+	sample_id id;
 	edition->label_begin = calloc(n + 1, sizeof(*edition->label_begin));
 	if (!edition->label_begin)
 		return -ENOMEM;
-	roaring_iterate(edition->selection, count_label, edition);
+	/* counts samples of label l at index l + 1, and then adds up these counts */
+	BITMAP_FOREACH (id, edition->selection)
+		edition->label_begin[dataset_label(edition->is.dataset, id) + 1]++;
 	for (uint32_t label = 0; label < n; label++)
 		edition->label_begin[label + 1] += edition->label_begin[label];
 	ensure(edition->label_begin[n] == edition->set.positions);
@@ -177,35 +153,19 @@ static int sort_by_label(struct edition *edition)
 
 /* --- labels = fixed: a label for each position ---------------------------------------- */
 
-struct listing {
-	struct edition *edition;
-	uint32_t n;
-};
-
-static bool list_label(uint32_t id, void *context)
-{
-	struct listing *listing = context;
-	listing->edition->labels[listing->n++] =
-		dataset_label(listing->edition->is.dataset, id);
-	return true;
-}
-
 /* Gives each position a label, in a random order. Only the fingerprint decides this order, not the
  * daemon's seed, so a restarted daemon makes the same order. */
 static int mix_labels(struct edition *edition)
 {
-	struct listing listing = {.edition = edition};
+	uint32_t n = 0, id;
 	struct rng rng;
 	edition->labels = calloc(edition->set.positions, sizeof(*edition->labels));
 	if (!edition->labels)
 		return -ENOMEM;
-	roaring_iterate(edition->selection, list_label, &listing);
+	BITMAP_FOREACH (id, edition->selection)
+		edition->labels[n++] = dataset_label(edition->is.dataset, id);
 	rng_seed(&rng, edition->fingerprint);
-	for (uint32_t i = edition->set.positions - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(&rng, i + 1), label = edition->labels[i];
-		edition->labels[i] = edition->labels[j];
-		edition->labels[j] = label;
-	}
+	rng_shuffle(&rng, edition->labels, edition->set.positions);
 	return 0;
 }
 

@@ -169,7 +169,7 @@ static bool can_keep(const struct opener *opener)
 	       running->load == LOAD_DONE && !epochs->config.fed &&
 	       next_epoch(epochs) == running->number + 1 &&
 	       set_of(epochs, running->number + 1) == running->set &&
-	       known_bound(epochs, running->number + 1) == 0;
+	       epochs_known_bound(epochs, running->number + 1) == 0;
 }
 
 /* Tells whether an open of the file begins another pass, because a run has had all files (see the

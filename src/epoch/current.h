@@ -120,7 +120,8 @@ struct script {
 	/* Opens in their order. The rank of each of these opens had already opened all files of its
 	 * part in the division DROPS. */
 	struct beyond *beyond;
-	uint32_t n_beyond, room_beyond;
+	uint32_t n_beyond;
+	size_t room_beyond;
 	/* up: how often in this epoch a thread has gone on to a file with a higher number.
 	 * down: how often in this epoch a thread has gone back to a file with a lower number. */
 	uint32_t up, down;

@@ -90,12 +90,10 @@ int disk_list(const char *directory, const char *prefix, const char *suffix,
 		}
 		if (!parse_name(entry->d_name, prefix, suffix, &number))
 			continue;
-		uint32_t *grown = array_grow(numbers, n, &capacity, sizeof(*grown));
-		if (!grown) {
+		if (!array_make_room(numbers, n, &capacity)) {
 			err = -ENOMEM;
 			break;
 		}
-		numbers = grown;
 		numbers[n++] = number;
 	}
 	closedir(dir);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "epoch/epoch_internal.h"
 
@@ -118,10 +119,8 @@ int epoch_reserve(struct epoch *epoch)
 	uint64_t room = epoch->log_room ? 2 * (uint64_t)epoch->log_room : FIRST_LOG_ROOM;
 	if (room > most)
 		room = most;
-	uint32_t *log = reallocarray(epoch->log, room, sizeof(*log));
-	if (!log)
+	if (!array_resize(epoch->log, room))
 		return -ENOMEM;
-	epoch->log = log;
 	epoch->log_room = (uint32_t)room;
 	return 0;
 }
@@ -199,11 +198,11 @@ void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	TAILQ_INSERT_TAIL(&effects->unpinned, pin, link);
 }
 
-void epoch_drop_pins(
-	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects)
+void epoch_drop_pins(struct epochs *epochs, struct epoch *epoch, uint32_t far, bool all,
+	struct effects *effects)
 {
 	struct pin *pin = TAILQ_FIRST(&epoch->pins);
-	while (pin) {
+	while (pin && epoch->bound - pin->sequence > far) {
 		struct pin *next = TAILQ_NEXT(pin, link);
 		if (pin->opens == 0 || all)
 			epoch_drop_pin(epochs, epoch, pin, effects);
@@ -211,25 +210,18 @@ void epoch_drop_pins(
 	}
 }
 
-void epoch_drop_far_pins(
-	struct epochs *epochs, struct epoch *epoch, struct effects *effects)
+void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *drawn)
 {
-	uint32_t far = 4 * epochs->config.lookahead + 256;
-	struct pin *pin = TAILQ_FIRST(&epoch->pins);
-	while (pin && epoch->bound - pin->sequence > far) {
-		struct pin *next = TAILQ_NEXT(pin, link);
-		if (pin->opens == 0)
-			epoch_drop_pin(epochs, epoch, pin, effects);
-		pin = next;
-	}
-}
-
-void epoch_push(struct epoch *epoch, const struct drawn *drawn)
-{
+	struct epoch *epoch = find_epoch(epochs, number);
+	ensure(epoch && epoch->stream == STREAM_READY);
 	struct drawn_queue *queue = &epoch->queue;
 	ensure(queue->length < queue->size);
 	uint32_t at = queue->head + queue->length++;
 	queue->ring[at < queue->size ? at : at - queue->size] = *drawn;
+	epochs->pins += drawn->pinned;
+	epochs->needed--;
+	if (epochs->config.fed)
+		resume_waiting(epochs, number, 0);
 }
 
 struct drawn epoch_pop(struct epoch *epoch)
@@ -269,16 +261,22 @@ int epoch_begin_stream(
 	return 0;
 }
 
-void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status)
+void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
 {
+	struct epoch *epoch = find_epoch(epochs, number);
+	/* a job whose stream takes long to make is not idle */
+	epochs->last_read_ns = now_ns;
+	if (!epoch || epoch->stream != STREAM_BEGINNING)
+		return; /* the engine has ended the stream meanwhile */
 	if (status) {
 		free(epoch->queue.ring);
 		epoch->queue = (struct drawn_queue){0};
 		epoch->stream = STREAM_ABSENT;
-		return;
+	} else {
+		epoch->stream = STREAM_READY;
+		epochs->needed += epoch->set->positions - epoch->bound;
 	}
-	epoch->stream = STREAM_READY;
-	epochs->needed += epoch->set->positions - epoch->bound;
+	resume_waiting(epochs, number, status);
 }
 
 /* Requests that wait for the stream choose their epochs again, in epochs_resume. */
@@ -316,9 +314,9 @@ void epoch_end(struct epochs *epochs, struct epoch *epoch, struct effects *effec
 {
 	if (!epoch->over) {
 		epoch->over = true;
-		effect_add(effects, EFFECT_RECORD)->record =
-			(struct record){.kind = RECORD_ENDED, .epoch = epoch->number};
+		effect_record(effects,
+			(struct record){.kind = RECORD_ENDED, .epoch = epoch->number});
 	}
-	epoch_drop_pins(epochs, epoch, false, effects);
+	epoch_drop_pins(epochs, epoch, 0, false, effects);
 	epoch_end_stream(epochs, epoch, effects);
 }

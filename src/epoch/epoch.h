@@ -391,7 +391,7 @@ uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
  * `data`. This is no event: it only reads the engine's configuration. -EINVAL: *ret_reason says why
  * the order is impossible; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
-	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
+	uint32_t number, struct order *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);
 
 /* Makes the job go back to these epochs, and takes over both. draining may be NULL. */
@@ -402,10 +402,6 @@ void epochs_restored(struct epochs *epochs, struct epoch *running, struct epoch 
  * reads; the engine takes it over. NULL: loading has failed, and `status` is -errno. */
 void epochs_loaded(
 	struct epochs *epochs, uint32_t epoch, struct epoch *loaded, int status);
-/* Finds an epoch whose EFFECT_LOAD waits for epochs_loaded. Returns false if there is none.
- * *ret_bound: number of bindings in the epoch's order. */
-bool epochs_wants_load(
-	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound);
 
 /* Returns the number of times that the job has gone back. */
 uint32_t epochs_era(const struct epochs *epochs);

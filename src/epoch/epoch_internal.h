@@ -202,9 +202,9 @@ void let_go_of_draining(struct epochs *epochs, struct effects *effects);
 /* Returns -EINVAL, and sets *ret_reason. */
 int replay_refuse(const char *reason, const char **ret_reason);
 
-/* Returns the number of bindings in the order of a known epoch; 0 if the epoch is not in
- * `known`. */
-uint32_t known_bound(const struct epochs *epochs, uint32_t number);
+/* Consumes a position that must be bound, and not consumed. */
+must_check int replay_consumed(
+	struct epoch *epoch, uint32_t position, const char **ret_reason);
 void known_remove(struct epochs *epochs, uint32_t number);
 /* Moves all live epochs to `dead`, and forgets all scripts. Then makes `running` run,
  * and `draining`, which may be NULL, drain. */
@@ -274,23 +274,16 @@ void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects);
-/* Drops the pins of samples that are not open. all: also drops the pins of open samples. */
-void epoch_drop_pins(
-	struct epochs *epochs, struct epoch *epoch, bool all, struct effects *effects);
-/* Drops the pins of positions that were bound long ago and are not open. Perhaps only
- * their labels were read, so that no release drops them. */
-void epoch_drop_far_pins(
-	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
+/* Drops the pins of samples that are not open, except those of the last `far` bindings. all: also
+ * drops the pins of open samples. */
+void epoch_drop_pins(struct epochs *epochs, struct epoch *epoch, uint32_t far, bool all,
+	struct effects *effects);
 
-void epoch_push(struct epoch *epoch, const struct drawn *drawn);
 struct drawn epoch_pop(struct epoch *epoch);
 
 /* Requests a stream (EFFECT_BEGIN) for an epoch that has none. -ENOMEM */
 must_check int epoch_begin_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);
-/* Notes that the epoch's stream of samples was made (status 0), or could not be made
- * (status -errno). */
-void epoch_begun(struct epochs *epochs, struct epoch *epoch, int status);
 /* Ends the stream, if there is one, and gives the queue to the caller (EFFECT_END). */
 void epoch_end_stream(
 	struct epochs *epochs, struct epoch *epoch, struct effects *effects);

@@ -28,9 +28,6 @@ int epochs_new(const struct epochs_config *config, struct epochs **ret)
 	epochs->config = *config;
 	TAILQ_INIT(&epochs->sets);
 	epochs_use_set(epochs, 0, &epochs->config.set);
-	LIST_INIT(&epochs->live);
-	LIST_INIT(&epochs->dead);
-	LIST_INIT(&epochs->skipped);
 	TAILQ_INIT(&epochs->waiting);
 	TAILQ_INIT(&epochs->resuming);
 	TAILQ_INIT(&epochs->spare);
@@ -88,7 +85,7 @@ int epochs_begin(struct epochs *epochs, uint32_t number, bool drains,
 	struct effects *effects, struct epoch **ret)
 {
 	struct epoch *before = epochs->running;
-	uint32_t bound = known_bound(epochs, number);
+	uint32_t bound = epochs_known_bound(epochs, number);
 	int err = epoch_new(epochs, number, ret);
 	if (err)
 		return err;
@@ -252,7 +249,7 @@ static void end_streams(struct epochs *epochs, bool all_pins, struct effects *ef
 	for (epoch = LIST_FIRST(&epochs->live); epoch; epoch = next) {
 		next = LIST_NEXT(epoch, link);
 		epoch_end_stream(epochs, epoch, effects);
-		epoch_drop_pins(epochs, epoch, all_pins, effects);
+		epoch_drop_pins(epochs, epoch, 0, all_pins, effects);
 		kill_if_saved(epochs, epoch);
 	}
 }

@@ -27,7 +27,7 @@ static struct epochs_order_file *find_known(const struct epochs *epochs, uint32_
 	return NULL;
 }
 
-uint32_t known_bound(const struct epochs *epochs, uint32_t number)
+uint32_t epochs_known_bound(const struct epochs *epochs, uint32_t number)
 {
 	const struct epochs_order_file *known = find_known(epochs, number);
 	return known ? known->bound : 0;
@@ -70,19 +70,6 @@ void epoch_load(struct epoch *epoch, struct effects *effects)
 {
 	epoch->load = LOAD_WANTED;
 	effect_add(effects, EFFECT_LOAD)->epoch = epoch->number;
-}
-
-bool epochs_wants_load(
-	const struct epochs *epochs, uint32_t *ret_epoch, uint32_t *ret_bound)
-{
-	const struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->load == LOAD_WANTED) {
-			*ret_epoch = epoch->number;
-			*ret_bound = known_bound(epochs, epoch->number);
-			return true;
-		}
-	return false;
 }
 
 /* Moves the order from `loaded` to the epoch, and empty arrays to `loaded`. */
@@ -189,7 +176,7 @@ static int check_log(const struct epoch *epoch, uint8_t *bound, const char **ret
 
 /* Moves the first `bound` bindings of the order to the epoch, and checks them. */
 static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
-	struct order_data *data, uint32_t bound, const char **ret_reason)
+	struct order *data, uint32_t bound, const char **ret_reason)
 {
 	auto_free uint8_t *bits = calloc(epoch->set->positions / 8 + 1, 1);
 	if (!bits)
@@ -208,22 +195,6 @@ static int take_bindings(const struct epochs *epochs, struct epoch *epoch,
 	data->samples = data->log = NULL;
 	int err = check_samples(epochs, epoch, bits, ret_reason);
 	return err ? err : check_log(epoch, bits, ret_reason);
-}
-
-static int read_all(
-	struct epoch *epoch, const uint32_t *reads, uint32_t n, const char **ret_reason)
-{
-	for (uint32_t k = 0; k < n; k++) {
-		if (reads[k] >= epoch->set->positions ||
-			!epoch_has_bound(epoch, reads[k]))
-			return replay_refuse("the position is not bound", ret_reason);
-		if (epoch_has_consumed(epoch, reads[k]))
-			return replay_refuse(
-				"the position is already consumed", ret_reason);
-		epoch_mark_consumed(epoch, reads[k]);
-	}
-	epoch->over = n == epoch->set->positions;
-	return 0;
 }
 
 /* Sets epoch->files_read and n_files_read: the files of which all positions were consumed. */
@@ -249,28 +220,28 @@ static int find_files_read(const struct epochs *epochs, struct epoch *epoch)
 	return 0;
 }
 
-static int make_all(const struct epochs *epochs, struct epoch *epoch,
-	struct order_data *data, uint32_t bound, uint32_t consumed,
-	const char **ret_reason)
+static int make_all(const struct epochs *epochs, struct epoch *epoch, struct order *data,
+	uint32_t bound, uint32_t consumed, const char **ret_reason)
 {
 	if (data->positions != epoch->set->positions || bound > data->bound ||
 		consumed > data->consumed)
 		return replay_refuse("its order is too short", ret_reason);
 	int err = take_bindings(epochs, epoch, data, bound, ret_reason);
-	if (!err)
-		err = read_all(epoch, data->reads, consumed, ret_reason);
+	for (uint32_t k = 0; k < consumed && !err; k++)
+		err = replay_consumed(epoch, data->reads[k], ret_reason);
+	epoch->over = consumed == epoch->set->positions;
 	return err ? err : find_files_read(epochs, epoch);
 }
 
 int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
-	uint32_t number, struct order_data *data, uint32_t bound, uint32_t consumed,
+	uint32_t number, struct order *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret)
 {
 	struct epoch *epoch;
 	int err = epoch_alloc(set, number, &epoch);
 	if (!err)
 		err = make_all(epochs, epoch, data, bound, consumed, ret_reason);
-	order_data_free(data);
+	order_free(data);
 	if (err)
 		epoch_reaped_free(epoch);
 	*ret = err ? NULL : epoch;
@@ -317,7 +288,7 @@ static void drop_all(struct epochs *epochs, struct effects *effects)
 	epochs->running = epochs->draining = NULL;
 	for (epoch = LIST_FIRST(&epochs->live); epoch; epoch = next) {
 		next = LIST_NEXT(epoch, link);
-		epoch_drop_pins(epochs, epoch, true, effects);
+		epoch_drop_pins(epochs, epoch, 0, true, effects);
 		epoch_kill(epochs, epoch);
 	}
 	roaring_bitmap_clear(epochs->saved);

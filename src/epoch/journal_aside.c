@@ -30,43 +30,44 @@ static bool is_one_of(const char *name, const char *prefix, const char *const *s
 	return false;
 }
 
-static bool is_ours(const char *name)
+static int is_ours(const struct dirent *entry)
 {
 	static const char *const journals[] = {"", ".new", ".damaged", ".running",
 		".running.new", ".draining", ".draining.new", NULL};
 	static const char *const orders[] = {".order", ".order.new", NULL};
-	return is_one_of(name, JOURNAL_PREFIX, journals) ||
-	       is_one_of(name, "epoch-", orders);
+	return is_one_of(entry->d_name, JOURNAL_PREFIX, journals) ||
+	       is_one_of(entry->d_name, "epoch-", orders);
 }
 
-static int move(int from, const char *name, int to)
+static int compare_files(const struct dirent **a, const struct dirent **b)
 {
-	return renameat(from, name, to, name) == 0 ? 0 : -errno;
+	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
+	bool b_journal = (*b)->d_name[0] == JOURNAL_PREFIX[0];
+	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
 }
 
-static int remove_file(int from, const char *name, int unused)
+static int move_or_remove(int from, const char *name, int to)
 {
-	(void)unused;
+	if (to >= 0)
+		return renameat(from, name, to, name) == 0 ? 0 : -errno;
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Calls `what` for each journal and order, perhaps twice for a file that `what` leaves there. */
-static int for_each(
-	int directory, int (*what)(int from, const char *name, int to), int to)
+/* Moves all journals and orders to the directory `to`; to = -1: removes them. Begins with orders,
+ * and newer files: if the process or the machine dies during a removal, the journal still has all
+ * epochs whose orders remain. An order whose epoch the journal lacks would contradict the epochs
+ * that begin later. */
+static int move_or_remove_all(int directory, int to)
 {
-	int fd = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	if (!dir) {
-		int err = -errno;
-		if (fd >= 0)
-			close(fd);
-		return err;
+	struct dirent **entries = NULL;
+	int n = scandirat(directory, ".", &entries, is_ours, compare_files);
+	int err = n < 0 ? -errno : 0;
+	for (int i = 0; i < n; i++) {
+		if (!err)
+			err = move_or_remove(directory, entries[i]->d_name, to);
+		free(entries[i]);
 	}
-	int err = 0;
-	for (const struct dirent *entry; !err && (entry = readdir(dir));)
-		if (is_ours(entry->d_name))
-			err = what(directory, entry->d_name, to);
-	closedir(dir);
+	free(entries);
 	return err;
 }
 
@@ -82,7 +83,7 @@ static int remove_directory(int parent, const char *name)
 	auto_close int fd = open_directory(parent, name);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
-	int err = for_each(fd, remove_file, -1);
+	int err = move_or_remove_all(fd, -1);
 	if (!err && unlinkat(parent, name, AT_REMOVEDIR) != 0)
 		err = -errno;
 	return err;
@@ -103,7 +104,7 @@ static int undo(int directory)
 	auto_close int beside = open_directory(directory, "before.new");
 	int err = 0;
 	if (beside >= 0)
-		err = for_each(beside, move, directory);
+		err = move_or_remove_all(beside, directory);
 	else if (beside != -ENOENT)
 		return beside;
 	if (!err && beside >= 0)
@@ -143,7 +144,7 @@ static int set_aside(int directory)
 	auto_close int beside = open_directory(directory, "before.new");
 	if (beside < 0)
 		return beside;
-	err = for_each(directory, move, beside);
+	err = move_or_remove_all(directory, beside);
 	if (!err)
 		err = sync_directory(beside);
 	if (!err)
@@ -161,39 +162,10 @@ int journal_set_aside(const char *directory)
 	return cant(directory, fd < 0 ? fd : set_aside(fd));
 }
 
-static int is_our_entry(const struct dirent *entry)
-{
-	return is_ours(entry->d_name);
-}
-
-static int compare_removals(const struct dirent **a, const struct dirent **b)
-{
-	bool a_journal = (*a)->d_name[0] == JOURNAL_PREFIX[0];
-	bool b_journal = (*b)->d_name[0] == JOURNAL_PREFIX[0];
-	return a_journal != b_journal ? a_journal - b_journal : versionsort(b, a);
-}
-
-/* Removes orders before journals, and newer files before older ones: if the process or the machine
- * dies in between, the journal still has all epochs whose orders remain. An order whose epoch the
- * journal lacks would contradict the epochs that begin later. */
-static int remove_in_order(int directory)
-{
-	struct dirent **entries = NULL;
-	int n = scandirat(directory, ".", &entries, is_our_entry, compare_removals);
-	int err = n < 0 ? -errno : 0;
-	for (int i = 0; i < n; i++) {
-		if (!err)
-			err = remove_file(directory, entries[i]->d_name, -1);
-		free(entries[i]);
-	}
-	free(entries);
-	return err;
-}
-
 int journal_remove_all(int directory)
 {
 	static const char *const names[] = {"before", "before.new", "before.old"};
-	int err = remove_in_order(directory);
+	int err = move_or_remove_all(directory, -1);
 	for (size_t i = 0; !err && i < sizeof(names) / sizeof(*names); i++) {
 		err = remove_directory(directory, names[i]);
 		if (err == -ENOTDIR || err == -ELOOP || err == -ENOTEMPTY)

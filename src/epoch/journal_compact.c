@@ -150,13 +150,9 @@ static struct script_opens *script_of(
 
 static int add_told(struct compaction *compaction)
 {
-	struct told *told = array_grow(
-		compaction->told, compaction->n_told, &compaction->room, sizeof(*told));
-	if (!told)
-		return -ENOMEM;
-	compaction->told = told;
 	struct script_opens *script = get_script(compaction, compaction->next.script);
-	if (!script)
+	if (!script ||
+		!array_make_room(compaction->told, compaction->n_told, &compaction->room))
 		return -ENOMEM;
 	compaction->told[compaction->n_told++] = (struct told){
 		.number = reader_give_number(&compaction->numbers, &compaction->next),

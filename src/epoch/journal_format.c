@@ -18,34 +18,20 @@ uint32_t record_checksum(const struct disk_record *record, uint32_t before)
 	return (uint32_t)crc32_z(before, bytes + own, sizeof(*record) - own);
 }
 
-static uint8_t detail_of(const struct record *record)
-{
-	switch (record->kind) {
-	case RECORD_BEGUN:
-		return record->rolls;
-	case RECORD_BOUND:
-		return (uint8_t)record->served;
-	case RECORD_RESTORED:
-		return record->drains;
-	case RECORD_OPENED:
-		return (uint8_t)(record->how | (record->label ? DETAIL_LABEL : 0));
-	default:
-		return 0;
-	}
-}
-
 struct disk_record record_encode(
 	const struct record *record, uint32_t segment, uint32_t number)
 {
 	ensure(record->kind >= RECORD_BEGUN && record->kind < RECORD_KINDS);
 	ensure(record->epoch <= segment && segment - record->epoch <= UINT16_MAX);
-	uint32_t position = 0, value = 0;
+	uint32_t detail = 0, position = 0, value = 0;
 	switch (record->kind) {
 	case RECORD_BOUND:
+		detail = record->served;
 		position = record->position;
 		value = record->sample;
 		break;
 	case RECORD_OPENED:
+		detail = record->how | (record->label ? DETAIL_LABEL : 0);
 		position = record->position;
 		value = number;
 		break;
@@ -53,10 +39,12 @@ struct disk_record record_encode(
 		position = record->position;
 		break;
 	case RECORD_RESTORED:
+		detail = record->drains;
 		position = record->consumed;
 		value = record->bound;
 		break;
 	case RECORD_BEGUN:
+		detail = record->rolls;
 		value = record->bound;
 		break;
 	default:
@@ -64,7 +52,7 @@ struct disk_record record_encode(
 	}
 	return (struct disk_record){
 		.kind = (uint8_t)record->kind,
-		.detail = detail_of(record),
+		.detail = (uint8_t)detail,
 		.back = htole16((uint16_t)(segment - record->epoch)),
 		.position = htole32(position),
 		.value = htole32(value),

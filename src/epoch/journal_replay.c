@@ -32,17 +32,13 @@ struct reading {
 	uint32_t oldest;
 
 	struct journal_path path;
-	uint32_t number; /* number of the segment */
-	uint32_t epoch;	 /* first epoch of the segment */
-	uint64_t journal;
-	uint64_t offset; /* offset of the next record */
+	uint32_t epoch; /* first epoch of the segment */
 	uint64_t size;
-	uint32_t checksum; /* checksum of the last record */
+	struct journal_end at; /* how far the journal was read */
 
 	struct numbered *readers; /* ordered by number */
 	struct reader next;	  /* the reader whose READER records are being read */
 	uint32_t n_readers;
-	uint32_t numbers; /* numbers that the segment has given to readers so far */
 	size_t readers_capacity;
 };
 
@@ -57,7 +53,7 @@ static int refuse(const struct reading *reading, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	log_error("%s: byte %" PRIu64 ": found %s" JOURNAL_REFUSED, reading->path.text,
-		reading->offset, text);
+		reading->at.offset, text);
 	return -EINVAL;
 }
 
@@ -76,21 +72,19 @@ static int add_reader(struct reading *reading, const struct disk_record *disk)
 	uint8_t part = disk->detail;
 	uint64_t id = record_reader(disk);
 	if (part == READER_SKIPPED)
-		reading->numbers += le32toh(disk->value);
+		reading->at.readers += le32toh(disk->value);
 	if (part == READER_SKIPPED || part == READER_SEAM)
 		return 0;
 	if (part != READER_THREAD) {
 		*(part == READER_RANK ? &reading->next.rank : &reading->next.script) = id;
 		return 0;
 	}
-	struct numbered *readers = array_grow(reading->readers, reading->n_readers,
-		&reading->readers_capacity, sizeof(*readers));
-	if (!readers)
+	if (!array_make_room(
+		    reading->readers, reading->n_readers, &reading->readers_capacity))
 		return -ENOMEM;
-	reading->readers = readers;
 	reading->next.thread = id;
 	reading->readers[reading->n_readers++] =
-		(struct numbered){++reading->numbers, reading->next};
+		(struct numbered){++reading->at.readers, reading->next};
 	reading->next = (struct reader){0};
 	return 0;
 }
@@ -100,7 +94,7 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 	const struct journal_identity *identity = reading->identity;
 	uint32_t positions = reading->positions;
 	uint32_t position = le32toh(disk->position), value = le32toh(disk->value);
-	bool begins = reading->offset == sizeof(struct disk_head);
+	bool begins = reading->at.offset == sizeof(struct disk_head);
 	bool restored = disk->kind == RECORD_RESTORED;
 	if (begins != (disk->kind == RECORD_BEGUN || (restored && disk->detail == 0)))
 		return refuse(reading, "a record of kind %u, allowed: %s", disk->kind,
@@ -138,7 +132,7 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 		if (value > 0 && !find_reader(reading, value))
 			return refuse(reading,
 				"reader %u, allowed: up to %u, the numbers given so far",
-				value, reading->numbers);
+				value, reading->at.readers);
 		if ((disk->detail & ~DETAIL_LABEL) >= OPENED_HOWS)
 			return refuse(reading,
 				"an OPENED with detail %u, allowed: 0 to %d, and 128 "
@@ -147,10 +141,10 @@ static int check_fields(const struct reading *reading, const struct disk_record 
 		break;
 	case RECORD_READER:
 		if (disk->detail == READER_SKIPPED &&
-			value > UINT32_MAX - 1 - reading->numbers)
+			value > UINT32_MAX - 1 - reading->at.readers)
 			return refuse(reading,
 				"%u numbers of readers skipped, allowed: up to %u", value,
-				UINT32_MAX - 1 - reading->numbers);
+				UINT32_MAX - 1 - reading->at.readers);
 		if (disk->detail >= READER_PARTS && disk->detail != READER_SKIPPED &&
 			disk->detail != READER_SEAM)
 			return refuse(reading,
@@ -190,7 +184,7 @@ static struct record decode(const struct reading *reading, const struct disk_rec
 		record.bound = value;
 		record.consumed = le32toh(disk->position);
 		record.drains = disk->detail;
-		record.segment = reading->number;
+		record.segment = reading->at.last;
 	}
 	if (disk->kind == RECORD_BOUND) {
 		record.sample = value;
@@ -247,18 +241,18 @@ static int replay_records(struct reading *reading, int fd)
 	for (;;) {
 		size_t bytes;
 		int err = disk_read(
-			fd, block, BLOCK_RECORDS * unit, reading->offset, &bytes);
+			fd, block, BLOCK_RECORDS * unit, reading->at.offset, &bytes);
 		if (err)
 			return disk_cant(reading->path.text, "read", err);
 		for (size_t i = 0; i < bytes / unit; i++) {
-			uint32_t sum = record_checksum(&block[i], reading->checksum);
+			uint32_t sum = record_checksum(&block[i], reading->at.checksum);
 			if (sum != le32toh(block[i].checksum))
 				return 0;
 			err = replay_record(reading, &block[i]);
 			if (err)
 				return err;
-			reading->checksum = sum;
-			reading->offset += unit;
+			reading->at.checksum = sum;
+			reading->at.offset += unit;
 		}
 		if (bytes / unit < BLOCK_RECORDS)
 			return 0;
@@ -271,8 +265,8 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 	enum head_found found;
 	struct stat st;
 	auto_close int fd = -1;
-	reading->number = epoch;
-	reading->n_readers = reading->numbers = 0;
+	reading->at.last = epoch;
+	reading->n_readers = reading->at.readers = 0;
 	int err = journal_open_segment(directory, epoch, O_RDONLY, &reading->path, &fd);
 	if (!err && fstat(fd, &st) != 0)
 		err = disk_cant(reading->path.text, "read", -errno);
@@ -282,24 +276,15 @@ static int replay_segment(struct reading *reading, const char *directory, uint32
 		return err;
 	if (found != HEAD_GOOD)
 		return -EINVAL;
-	reading->epoch = epoch - le32toh(head.lag);
-	reading->journal = head_journal(&head);
+	reading->at.lag = le32toh(head.lag);
+	reading->epoch = epoch - reading->at.lag;
+	reading->at.journal = head_journal(&head);
 	if (reading->oldest == UINT32_MAX)
 		reading->oldest = reading->epoch;
 	reading->size = (uint64_t)st.st_size;
-	reading->offset = sizeof(head);
-	reading->checksum = le32toh(head.checksum);
+	reading->at.offset = sizeof(head);
+	reading->at.checksum = le32toh(head.checksum);
 	return replay_records(reading, fd);
-}
-
-static void note_end(const struct reading *reading, struct journal_end *ret)
-{
-	ret->last = reading->number;
-	ret->lag = reading->number - reading->epoch;
-	ret->journal = reading->journal;
-	ret->offset = reading->offset;
-	ret->checksum = reading->checksum;
-	ret->readers = reading->numbers;
 }
 
 /* torn: a segment with an incomplete head follows the n segments */
@@ -314,14 +299,14 @@ static int replay_segments(struct reading *reading, const char *directory,
 		err = replay_segment(reading, directory, segments[i]);
 		if (err)
 			break;
-		bool some = reading->offset > sizeof(struct disk_head);
-		if (!last && (!some || reading->offset < reading->size))
+		bool some = reading->at.offset > sizeof(struct disk_head);
+		if (!last && (!some || reading->at.offset < reading->size))
 			err = refuse(reading, "a damaged record, allowed: only at the "
 					      "end of the last segment");
-		else if (reading->offset < reading->size || !some)
-			err = journal_cut(directory, segments[i], reading->offset);
+		else if (reading->at.offset < reading->size || !some)
+			err = journal_cut(directory, segments[i], reading->at.offset);
 		if (!err && some) {
-			note_end(reading, ret);
+			*ret = reading->at;
 			*ret_found = JOURNAL_SAME;
 		}
 	}
@@ -350,8 +335,8 @@ int journal_replay(const char *directory, const struct journal_identity *identit
 		.replayed = replayed,
 		.context = context,
 		.oldest = UINT32_MAX,
+		.at.first = segments[0],
 	};
-	ret->first = segments[0];
 	err = replay_segments(
 		&reading, directory, segments, n - torn, torn, ret_found, ret);
 	free(reading.readers);

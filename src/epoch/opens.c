@@ -60,7 +60,10 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 		effects, epoch->number, request->position, drawn.sample, drawn.served);
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
-	epoch_drop_far_pins(epochs, epoch, effects);
+	/* perhaps only the labels of positions that were bound long ago were read, so that no
+	 * release drops their pins */
+	epoch_drop_pins(
+		epochs, epoch, 4 * epochs->config.lookahead + 256, false, effects);
 	/* The draining epoch, perhaps `epoch` itself, ends if no script reads it, and more than
 	 * half of the running epoch was bound since a file of the draining one was last opened. */
 	if (epochs->draining && !epochs->drains_on &&
@@ -283,17 +286,6 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request)
 	return true;
 }
 
-void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t now_ns)
-{
-	struct epoch *epoch = find_epoch(epochs, number);
-	/* a job whose stream takes long to make is not idle */
-	epochs->last_read_ns = now_ns;
-	if (!epoch || epoch->stream != STREAM_BEGINNING)
-		return; /* the engine has ended the stream meanwhile */
-	epoch_begun(epochs, epoch, status);
-	resume_waiting(epochs, number, status);
-}
-
 bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effects)
 {
 	struct open_request *request =
@@ -312,17 +304,6 @@ bool epochs_resume(struct epochs *epochs, uint64_t now_ns, struct effects *effec
 	else
 		take_up(epochs, request, now_ns, effects);
 	return true;
-}
-
-void epochs_drawn(struct epochs *epochs, uint32_t number, const struct drawn *drawn)
-{
-	struct epoch *epoch = find_epoch(epochs, number);
-	ensure(epoch && epoch->stream == STREAM_READY);
-	epoch_push(epoch, drawn);
-	epochs->pins += drawn->pinned;
-	epochs->needed--;
-	if (epochs->config.fed)
-		resume_waiting(epochs, number, 0);
 }
 
 static void resume_fed(struct epochs *epochs)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/aprintf.h"
 #include "base/log.h"
 #include "epoch/disk.h"
 #include "epoch/order_internal.h"
@@ -22,72 +23,66 @@
 #define CHEAP (UINT32_C(1) << 20)
 #define NEIGHBOURS 1024 /* number of words that one read gets */
 
-struct path {
-	char text[PATH_MAX];
-};
-
-static int make_path(
-	const char *directory, uint32_t epoch, const char *suffix, struct path *ret)
+static char *path_of(const char *directory, uint32_t epoch, const char *suffix)
 {
-	int n = snprintf(ret->text, sizeof(ret->text), "%s/" PREFIX "%04u%s", directory,
-		epoch, suffix);
-	return n > 0 && (size_t)n < sizeof(ret->text) ? 0 : -ENAMETOOLONG;
+	return aprintf("%s/" PREFIX "%04u%s", directory, epoch, suffix);
 }
 
 int order_save(const char *directory, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order)
 {
-	struct path path;
-	int err = make_path(directory, epoch, SUFFIX, &path);
-	return err ? err : order_save_at(path.text, epoch, fingerprint, order);
+	auto_free char *path = path_of(directory, epoch, SUFFIX);
+	return path ? order_save_at(path, epoch, fingerprint, order) : -ENOMEM;
 }
 
 int order_load(const char *directory, uint32_t epoch, uint32_t positions,
-	uint64_t fingerprint, struct order_data *ret)
+	uint64_t fingerprint, struct order *ret)
 {
-	struct path path;
-	int err = make_path(directory, epoch, SUFFIX, &path);
-	return err ? err : order_load_at(path.text, epoch, positions, fingerprint, ret);
+	auto_free char *path = path_of(directory, epoch, SUFFIX);
+	return path ? order_load_at(path, epoch, positions, fingerprint, ret) : -ENOMEM;
 }
 
-static int read_head(int fd, const char *path, uint32_t epoch, struct order_head *ret)
+/* The caller frees *ret_path, and closes *ret_fd, also after an error. */
+static int open_order(const char *directory, uint32_t epoch, char **ret_path, int *ret_fd)
+{
+	*ret_path = path_of(directory, epoch, SUFFIX);
+	if (!*ret_path)
+		return disk_cant(directory, "read", -ENOMEM);
+	*ret_fd = open(*ret_path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	if (*ret_fd >= 0)
+		return 0;
+	return errno == ENOENT ? -ENOENT : disk_cant(*ret_path, "opened", -errno);
+}
+
+/* Opens an order, as open_order does, and reads its head. */
+static int open_head(const char *directory, uint32_t epoch, char **ret_path, int *ret_fd,
+	struct order_head *ret)
 {
 	struct stat st;
-	if (fstat(fd, &st) != 0)
-		return disk_cant(path, "read", -errno);
-	int err = order_read_head(fd, path, 0, ret);
+	int err = open_order(directory, epoch, ret_path, ret_fd);
+	if (!err && fstat(*ret_fd, &st) != 0)
+		err = disk_cant(*ret_path, "read", -errno);
+	if (!err)
+		err = order_read_head(*ret_fd, *ret_path, 0, ret);
 	if (err)
 		return err;
 	if (le32toh(ret->epoch) != epoch)
-		return order_refuse(path, "its head belongs to another epoch");
+		return order_refuse(*ret_path, "its head belongs to another epoch");
 	if ((uint64_t)st.st_size != order_bytes(ret))
-		return order_refuse(path, "its size differs from the size in its head");
+		return order_refuse(
+			*ret_path, "its size differs from the size in its head");
 	return 0;
-}
-
-static int open_order(
-	const char *directory, uint32_t epoch, struct path *ret_path, int *ret_fd)
-{
-	int err = make_path(directory, epoch, SUFFIX, ret_path);
-	if (err)
-		return disk_cant(directory, "read", err);
-	*ret_fd = open(ret_path->text, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-	if (*ret_fd >= 0)
-		return 0;
-	err = -errno;
-	return err == -ENOENT ? err : disk_cant(ret_path->text, "opened", err);
 }
 
 int order_look_up(
 	const char *directory, uint32_t epoch, uint32_t position, sample_id *ret)
 {
-	struct path path;
+	auto_free char *path = NULL;
 	auto_close int fd = -1;
 	uint32_t word;
 	int err = open_order(directory, epoch, &path, &fd);
 	if (!err)
-		err = order_read_words(
-			fd, path.text, &word, 1, order_samples_at(position));
+		err = order_read_words(fd, path, &word, 1, order_samples_at(position));
 	if (!err)
 		*ret = word - 1;
 	return err;
@@ -95,12 +90,10 @@ int order_look_up(
 
 int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 {
-	struct path path;
+	auto_free char *path = NULL;
 	struct order_head head;
 	auto_close int fd = -1;
-	int err = open_order(directory, epoch, &path, &fd);
-	if (!err)
-		err = read_head(fd, path.text, epoch, &head);
+	int err = open_head(directory, epoch, &path, &fd, &head);
 	*ret = err ? 0 : le32toh(head.bound);
 	return err;
 }
@@ -159,22 +152,20 @@ static int read_bindings(int fd, const char *path, const struct order_head *head
 int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n,
 	struct binding *ret, uint32_t *ret_n)
 {
-	struct path path;
+	auto_free char *path = NULL;
 	struct order_head head;
 	auto_close int fd = -1;
 	*ret_n = 0;
-	int err = open_order(directory, epoch, &path, &fd);
-	if (!err)
-		err = read_head(fd, path.text, epoch, &head);
+	int err = open_head(directory, epoch, &path, &fd, &head);
 	if (err)
 		return err;
 	uint32_t bound = le32toh(head.bound);
 	if (k == 0 && order_bytes(&head) <= CHEAP)
-		err = order_check_content(fd, path.text, 0, &head);
+		err = order_check_content(fd, path, 0, &head);
 	uint32_t left = k < bound ? bound - k : 0;
 	n = n < left ? n : left;
 	if (!err && n > 0)
-		err = read_bindings(fd, path.text, &head, k, n, ret);
+		err = read_bindings(fd, path, &head, k, n, ret);
 	if (!err)
 		*ret_n = n;
 	return err;
@@ -185,12 +176,10 @@ int order_bindings(const char *directory, uint32_t epoch, uint32_t k, uint32_t n
 static int judge(const char *directory, uint32_t epoch, const struct order_set *sets,
 	size_t n_sets, uint32_t *others)
 {
-	struct path path;
+	auto_free char *path = NULL;
 	struct order_head head;
 	auto_close int fd = -1;
-	int err = open_order(directory, epoch, &path, &fd);
-	if (!err)
-		err = read_head(fd, path.text, epoch, &head);
+	int err = open_head(directory, epoch, &path, &fd, &head);
 	if (err == -EINVAL || err == -ENOENT)
 		return 0;
 	if (err)
@@ -235,7 +224,6 @@ int order_list(const char *directory, const struct order_set *sets, size_t n_set
 int order_sets(const char *directory, struct order_found **ret, size_t *ret_n)
 {
 	auto_free uint32_t *epochs = NULL;
-	struct path path;
 	size_t n;
 	*ret_n = 0;
 	int err = disk_list(directory, PREFIX, SUFFIX, &epochs, &n);
@@ -243,10 +231,10 @@ int order_sets(const char *directory, struct order_found **ret, size_t *ret_n)
 	if (err || !*ret)
 		return err ? err : -ENOMEM;
 	for (size_t i = 0; i < n; i++) {
-		struct order_head head;
+		auto_free char *path = NULL;
 		auto_close int fd = -1;
-		if (open_order(directory, epochs[i], &path, &fd) == 0 &&
-			read_head(fd, path.text, epochs[i], &head) == 0)
+		struct order_head head;
+		if (open_head(directory, epochs[i], &path, &fd, &head) == 0)
 			(*ret)[(*ret_n)++] = (struct order_found){epochs[i],
 				{le32toh(head.positions), le64toh(head.fingerprint)}};
 	}
@@ -256,17 +244,17 @@ int order_sets(const char *directory, struct order_found **ret, size_t *ret_n)
 static void remove_before(const char *directory, uint32_t epoch, const char *suffix)
 {
 	auto_free uint32_t *epochs = NULL;
-	struct path path;
 	size_t n;
 	int err = disk_list(directory, PREFIX, suffix, &epochs, &n);
 	if (err) {
 		(void)disk_cant(directory, "read", err);
 		return;
 	}
-	for (size_t i = 0; i < n && epochs[i] < epoch; i++)
-		if (make_path(directory, epochs[i], suffix, &path) == 0 &&
-			unlink(path.text) != 0 && errno != ENOENT)
-			log_warn("%s: can't be removed: %s", path.text, strerror(errno));
+	for (size_t i = 0; i < n && epochs[i] < epoch; i++) {
+		auto_free char *path = path_of(directory, epochs[i], suffix);
+		if (path && unlink(path) != 0 && errno != ENOENT)
+			log_warn("%s: can't be removed: %s", path, strerror(errno));
+	}
 }
 
 void order_prune(const char *directory, uint32_t epoch)

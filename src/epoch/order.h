@@ -32,26 +32,18 @@ struct binding {
 
 /* An order in memory. Samples are stored plus one: pages without bindings stay zero. */
 struct order {
-	uint32_t positions;
-	uint32_t bound;
-	const uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
-	const uint32_t *log;	 /* an order_log_entry for each binding */
-	uint32_t consumed;
-	const uint32_t *reads; /* the consumed positions, in the order of consuming */
-};
-
-/* An order that owns its memory. */
-struct order_data {
 	uint32_t positions, bound, consumed;
-	uint32_t *samples, *log, *reads; /* `positions` words each */
+	uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
+	uint32_t *log;	   /* an order_log_entry for each binding */
+	uint32_t *reads;   /* the consumed positions, in the order of consuming */
 };
 
 /* Returns the hash of a sequence of reads, which are consumed positions. position: the last read of
  * the sequence. hash: the hash of the sequence without the last read. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
-void order_data_free(struct order_data *data);
-struct order order_of(const struct order_data *data);
+/* Frees the arrays of an order that was loaded. */
+void order_free(struct order *order);
 
 static inline sample_id order_sample_at(const struct order *order, uint32_t position)
 {
@@ -109,7 +101,7 @@ void order_prune(const char *directory, uint32_t epoch);
 /* Loads a whole order, and compares its checksum. -ENOENT: the epoch has no order file; -EINVAL,
  * logged: the order is damaged, or belongs to other samples. */
 must_check int order_load(const char *directory, uint32_t epoch, uint32_t positions,
-	uint64_t fingerprint, struct order_data *ret);
+	uint64_t fingerprint, struct order *ret);
 /* Reads the number of bound positions from the order's head. */
 must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret);
 
@@ -117,7 +109,7 @@ must_check int order_bound(const char *directory, uint32_t epoch, uint32_t *ret)
 must_check int order_save_at(const char *path, uint32_t epoch, uint64_t fingerprint,
 	const struct order *order);
 must_check int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
-	uint64_t fingerprint, struct order_data *ret);
+	uint64_t fingerprint, struct order *ret);
 
 /* Writes an order as a part of a file. *offset: where it begins; on return, where it ends. */
 must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
@@ -125,5 +117,4 @@ must_check int order_write_to(int fd, uint32_t epoch, uint64_t fingerprint,
 /* Reads an order that is a part of a file. *offset: where it begins; on return, where it ends.
  * name: the file's name in messages. */
 must_check int order_read_from(int fd, const char *name, uint32_t positions,
-	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch,
-	struct order_data *ret);
+	uint64_t fingerprint, uint64_t *offset, uint32_t *ret_epoch, struct order *ret);

@@ -200,29 +200,19 @@ uint64_t order_reads_hash(uint64_t hash, uint32_t position)
 	return rng_mix(hash, position);
 }
 
-void order_data_free(struct order_data *data)
+void order_free(struct order *order)
 {
-	free(data->samples);
-	free(data->log);
-	free(data->reads);
-	*data = (struct order_data){0};
-}
-
-struct order order_of(const struct order_data *data)
-{
-	return (struct order){.positions = data->positions,
-		.bound = data->bound,
-		.samples = data->samples,
-		.log = data->log,
-		.consumed = data->consumed,
-		.reads = data->reads};
+	free(order->samples);
+	free(order->log);
+	free(order->reads);
+	*order = (struct order){0};
 }
 
 /* The arrays are large, but pages that are never written take no memory. */
-static int order_data_new(const struct order_head *head, struct order_data *ret)
+static int new_order(const struct order_head *head, struct order *ret)
 {
 	uint32_t n = le32toh(head->positions);
-	*ret = (struct order_data){.positions = n,
+	*ret = (struct order){.positions = n,
 		.bound = le32toh(head->bound),
 		.consumed = le32toh(head->consumed),
 		.samples = calloc(n, sizeof(uint32_t)),
@@ -230,15 +220,15 @@ static int order_data_new(const struct order_head *head, struct order_data *ret)
 		.reads = calloc(n, sizeof(uint32_t))};
 	if (ret->samples && ret->log && ret->reads)
 		return 0;
-	order_data_free(ret);
+	order_free(ret);
 	return -ENOMEM;
 }
 
 static int read_data(int fd, const char *name, uint64_t offset,
-	const struct order_head *head, struct order_data *ret)
+	const struct order_head *head, struct order *ret)
 {
 	uint64_t reads = order_log_at(head, le32toh(head->bound));
-	int err = order_data_new(head, ret);
+	int err = new_order(head, ret);
 	if (err)
 		return err;
 	err = order_read_words(
@@ -250,15 +240,15 @@ static int read_data(int fd, const char *name, uint64_t offset,
 		err = order_read_words(
 			fd, name, ret->reads, ret->consumed, offset + reads);
 	if (err)
-		order_data_free(ret);
+		order_free(ret);
 	return err;
 }
 
 int order_read_from(int fd, const char *name, uint32_t positions, uint64_t fingerprint,
-	uint64_t *offset, uint32_t *ret_epoch, struct order_data *ret)
+	uint64_t *offset, uint32_t *ret_epoch, struct order *ret)
 {
 	struct order_head head;
-	*ret = (struct order_data){0};
+	*ret = (struct order){0};
 	int err = order_read_head(fd, name, *offset, &head);
 	if (err)
 		return err;
@@ -275,17 +265,17 @@ int order_read_from(int fd, const char *name, uint32_t positions, uint64_t finge
 }
 
 int order_load_at(const char *path, uint32_t epoch, uint32_t positions,
-	uint64_t fingerprint, struct order_data *ret)
+	uint64_t fingerprint, struct order *ret)
 {
 	uint64_t offset = 0;
 	uint32_t found;
-	*ret = (struct order_data){0};
+	*ret = (struct order){0};
 	auto_close int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : disk_cant(path, "opened", -errno);
 	int err = order_read_from(fd, path, positions, fingerprint, &offset, &found, ret);
 	if (!err && found != epoch) {
-		order_data_free(ret);
+		order_free(ret);
 		return order_refuse(path, "its head belongs to another epoch");
 	}
 	return err;

@@ -42,11 +42,7 @@ static uint32_t *shuffled(const struct passes *passes, uint64_t pass)
 		return NULL;
 	roaring_bitmap_to_uint32_array(passes->all, ids);
 	rng_seed(&rng, rng_mix(passes->seed, pass));
-	for (uint32_t i = passes->n_all - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(&rng, (uint64_t)i + 1), id = ids[i];
-		ids[i] = ids[j];
-		ids[j] = id;
-	}
+	rng_shuffle(&rng, ids, passes->n_all);
 	return ids;
 }
 

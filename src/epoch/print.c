@@ -84,20 +84,12 @@ static void print_current(const struct epochs *epochs, FILE *out)
 
 void epochs_print(const struct epochs *epochs, FILE *out)
 {
-	roaring_uint32_iterator_t *numbers;
-	numbers = roaring_create_iterator(epochs->saved);
-	for (; numbers->has_value; roaring_advance_uint32_iterator(numbers))
-		fprintf(out, "saved %" PRIu32 "\n", numbers->current_value);
-	roaring_free_uint32_iterator(numbers);
-	for (uint32_t first = 0; first != UINT32_MAX;) { /* epochs in ascending order */
-		const struct epoch *epoch, *least = NULL;
-		LIST_FOREACH (epoch, &epochs->live, link)
-			if (!epoch->saved && epoch->number >= first &&
-				(!least || epoch->number < least->number))
-				least = epoch;
-		if (least)
-			print_epoch(epochs, least, out);
-		first = least ? least->number + 1 : UINT32_MAX;
-	}
+	uint32_t number;
+	BITMAP_FOREACH (number, epochs->saved)
+		fprintf(out, "saved %" PRIu32 "\n", number);
+	number = UINT32_MAX;
+	while ((number = epochs_next_live(epochs, number)) != UINT32_MAX)
+		if (!find_epoch(epochs, number)->saved)
+			print_epoch(epochs, find_epoch(epochs, number), out);
 	print_current(epochs, out);
 }

@@ -110,11 +110,18 @@ uint32_t epochs_consumed_first(
 	return from;
 }
 
-bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)
+static bool wants(const struct epoch *epoch, enum effect_kind kind)
+{
+	return (kind == EFFECT_BEGIN && epoch->stream == STREAM_BEGINNING) ||
+	       (kind == EFFECT_SAVE && epoch->saving && !epoch->saved) ||
+	       (kind == EFFECT_LOAD && epoch->load == LOAD_WANTED);
+}
+
+bool epochs_wants(const struct epochs *epochs, enum effect_kind kind, uint32_t *ret_epoch)
 {
 	const struct epoch *epoch;
 	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->stream == STREAM_BEGINNING) {
+		if (wants(epoch, kind)) {
 			*ret_epoch = epoch->number;
 			return true;
 		}
@@ -124,18 +131,7 @@ bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch)
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *epoch = find_epoch(epochs, number);
-	return epoch && epoch->stream == STREAM_BEGINNING;
-}
-
-bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch)
-{
-	const struct epoch *epoch;
-	LIST_FOREACH (epoch, &epochs->live, link)
-		if (epoch->saving && !epoch->saved) {
-			*ret_epoch = epoch->number;
-			return true;
-		}
-	return false;
+	return epoch && wants(epoch, EFFECT_BEGIN);
 }
 
 uint32_t epochs_first_unsaved(const struct epochs *epochs)

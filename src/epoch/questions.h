@@ -72,12 +72,14 @@ uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct ru
  * stream, valid until epochs_saved, even without the caller's lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
-/* Finds an epoch whose EFFECT_BEGIN waits for epochs_begun. Returns false if there is none. */
-bool epochs_wants_stream(const struct epochs *epochs, uint32_t *ret_epoch);
+/* Finds an epoch with an effect that waits for its result: EFFECT_BEGIN for epochs_begun,
+ * EFFECT_SAVE for epochs_saved, EFFECT_LOAD for epochs_loaded. Returns false if there is none. */
+bool epochs_wants(
+	const struct epochs *epochs, enum effect_kind kind, uint32_t *ret_epoch);
 /* Tells whether this epoch's EFFECT_BEGIN waits for epochs_begun. */
 bool epochs_wants_stream_of(const struct epochs *epochs, uint32_t epoch);
-/* Finds an epoch whose EFFECT_SAVE waits for epochs_saved. Returns false if there is none. */
-bool epochs_wants_save(const struct epochs *epochs, uint32_t *ret_epoch);
+/* Returns the number of bindings in the order of a known epoch; 0: the epoch is not known. */
+uint32_t epochs_known_bound(const struct epochs *epochs, uint32_t epoch);
 
 /* Returns the first live epoch whose order is not in a file yet; UINT32_MAX: there is none. */
 uint32_t epochs_first_unsaved(const struct epochs *epochs);

@@ -84,14 +84,13 @@ static int replay_bound(struct epochs *epochs, struct epoch *epoch,
 	return 0;
 }
 
-static int replay_consumed(
-	struct epoch *epoch, const struct record *record, const char **ret_reason)
+int replay_consumed(struct epoch *epoch, uint32_t position, const char **ret_reason)
 {
-	if (!epoch_has_bound(epoch, record->position))
+	if (position >= epoch->set->positions || !epoch_has_bound(epoch, position))
 		return replay_refuse("the position is not bound", ret_reason);
-	if (epoch_has_consumed(epoch, record->position))
+	if (epoch_has_consumed(epoch, position))
 		return replay_refuse("the position is already consumed", ret_reason);
-	epoch_mark_consumed(epoch, record->position);
+	epoch_mark_consumed(epoch, position);
 	return 0;
 }
 
@@ -134,7 +133,7 @@ int epochs_replay(
 	case RECORD_OPENED:
 		return current_note(epochs, record);
 	case RECORD_CONSUMED:
-		return replay_consumed(epoch, record, ret_reason);
+		return replay_consumed(epoch, record->position, ret_reason);
 	case RECORD_ENDED:
 		return replay_ended(epoch, ret_reason);
 	case RECORD_LET_GO:

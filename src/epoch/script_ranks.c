@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "epoch/epoch_internal.h"
 
 #include <stdlib.h>
@@ -171,17 +172,10 @@ static void note_number(const struct current *current, struct script *script, ui
 
 void note_beyond(struct script *script, const struct beyond *beyond)
 {
-	if (script->n_beyond == script->room_beyond) {
-		uint32_t room = script->room_beyond ? 2 * script->room_beyond : 64;
-		struct beyond *list = reallocarray(script->beyond, room, sizeof(*list));
-		if (!list) {
-			refute(script);
-			return;
-		}
-		script->beyond = list;
-		script->room_beyond = room;
-	}
-	script->beyond[script->n_beyond++] = *beyond;
+	if (array_make_room(script->beyond, script->n_beyond, &script->room_beyond))
+		script->beyond[script->n_beyond++] = *beyond;
+	else
+		refute(script);
 }
 
 void note_rank(struct current *current, struct script *script, struct rank *rank,

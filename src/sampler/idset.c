@@ -210,19 +210,14 @@ uint32_t idset_size(const struct idset *set)
 	return set->size;
 }
 
-static inline bool contains(const struct idset *set, uint32_t id)
+bool idset_contains(const struct idset *set, uint32_t id)
 {
 	return id < set->bound && set->words[id / 64] >> id % 64 & 1;
 }
 
-bool idset_contains(const struct idset *set, uint32_t id)
-{
-	return contains(set, id);
-}
-
 void idset_remove(struct idset *set, uint32_t id)
 {
-	ensure(contains(set, id));
+	ensure(idset_contains(set, id));
 	set->words[id / 64] ^= UINT64_C(1) << id % 64;
 	set->lines[id / LINE_BITS]--;
 	for (uint32_t i = id / BLOCK_BITS + 1; i < set->n_sums; i += i & -i)
@@ -283,7 +278,7 @@ uint32_t idset_rank(const struct idset *set, uint32_t id)
 bool idset_all_contain(const struct idset *const *sets, size_t n, uint32_t id)
 {
 	for (size_t i = 0; i < n; i++)
-		if (!contains(sets[i], id))
+		if (!idset_contains(sets[i], id))
 			return false;
 	return true;
 }

@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "sampler/sampler.h"
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "sampler/sampler_internal.h"
 
@@ -120,7 +121,7 @@ static bool known(const struct sampler *sampler, size_t at, stream_id id)
 	return at < sampler->n && sampler->by_id[at]->id == id;
 }
 
-static struct sampler_stream *get(const struct sampler *sampler, stream_id id)
+struct sampler_stream *stream_get(const struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
 	ensure(known(sampler, at, id));
@@ -133,15 +134,8 @@ static int reserve(struct sampler *s)
 	if (s->n < s->capacity)
 		return 0;
 	size_t n = s->capacity ? 2 * s->capacity : 8;
-	struct sampler_stream **by_id = reallocarray(s->by_id, n, sizeof(*by_id));
-	s->by_id = by_id ? by_id : s->by_id;
-	struct sampler_stream **round = reallocarray(s->round, n, sizeof(*round));
-	s->round = round ? round : s->round;
-	struct sampler_stream **order = reallocarray(s->order, n, sizeof(*order));
-	s->order = order ? order : s->order;
-	const struct idset **sets = reallocarray(s->sets, n, sizeof(*sets));
-	s->sets = sets ? sets : s->sets;
-	if (!by_id || !round || !order || !sets)
+	if (!array_resize(s->by_id, n) || !array_resize(s->round, n) ||
+		!array_resize(s->order, n) || !array_resize(s->sets, n))
 		return -ENOMEM;
 	s->capacity = n;
 	return 0;
@@ -159,12 +153,6 @@ static int insert_at(struct sampler *sampler, size_t at, struct sampler_stream *
 	sampler->by_id[at] = stream;
 	sampler->n++;
 	return 0;
-}
-
-void sampler_leave(struct sampler *sampler, job_id job)
-{
-	if (sampler->ops->leave)
-		sampler->ops->leave(sampler, job);
 }
 
 int sampler_set_new(const struct sampler *sampler, struct sampler_set **ret)
@@ -268,7 +256,7 @@ int sampler_insert(
 struct sampler_set *sampler_remove_set(struct sampler *sampler, stream_id id)
 {
 	size_t at = find(sampler, id);
-	struct sampler_stream *stream = get(sampler, id);
+	struct sampler_stream *stream = stream_get(sampler, id);
 	if (sampler->ops->remove)
 		sampler->ops->remove(sampler, stream);
 	sampler->n--;
@@ -286,18 +274,13 @@ void sampler_remove(struct sampler *sampler, stream_id id)
 	refresh_all(sampler);
 }
 
-bool sampler_settle(struct sampler *sampler, uint32_t n)
-{
-	return !sampler->ops->refresh || sampler->ops->refresh(sampler, n);
-}
-
 /* Fills sampler->round with those of the n streams that still have samples, and returns their
  * number m. Sorts them by id, so that the order of `ids` does not matter. */
 static size_t gather(
 	struct sampler *sampler, const stream_id *ids, size_t n, sample_id *ret)
 {
 	for (size_t i = 0; i < n; i++) {
-		struct sampler_stream *stream = get(sampler, ids[i]);
+		struct sampler_stream *stream = stream_get(sampler, ids[i]);
 		ensure(!stream->ret);
 		ret[i] = SAMPLE_NONE;
 		stream->ret = &ret[i];
@@ -324,36 +307,19 @@ void sampler_draw(struct sampler *sampler, const stream_id *ids, size_t n, sampl
 
 sample_id sampler_foresee(struct sampler *sampler, stream_id id)
 {
-	return sampler->ops->foresee ? sampler->ops->foresee(sampler, get(sampler, id))
-				     : SAMPLE_NONE;
-}
-
-sample_id sampler_draw_within(struct sampler *sampler, stream_id id, uint32_t label)
-{
-	ensure(sampler->ops->draw_within);
-	return sampler->ops->draw_within(sampler, get(sampler, id), label);
-}
-
-void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample)
-{
-	if (sampler->ops->resident)
-		sampler->ops->resident(sampler, space, sample);
-}
-
-void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample)
-{
-	if (sampler->ops->evicted)
-		sampler->ops->evicted(sampler, space, sample);
+	return sampler->ops->foresee
+		       ? sampler->ops->foresee(sampler, stream_get(sampler, id))
+		       : SAMPLE_NONE;
 }
 
 uint32_t sampler_remaining(const struct sampler *sampler, stream_id id)
 {
-	return get(sampler, id)->remaining;
+	return stream_get(sampler, id)->remaining;
 }
 
 bool sampler_contains(const struct sampler *sampler, stream_id id, sample_id sample)
 {
-	return idset_contains(get(sampler, id)->set, sample);
+	return idset_contains(stream_get(sampler, id)->set, sample);
 }
 
 void sampler_validate(const struct sampler *sampler)

@@ -65,13 +65,6 @@ struct sampler_ops {
 	sample_id (*foresee)(
 		struct sampler *sampler, const struct sampler_stream *stream);
 	void (*validate)(const struct sampler *sampler);
-	/* The functions from here on, except `free`, are needed only by `exchange`. */
-	void (*leave)(struct sampler *sampler, job_id job);
-	sample_id (*draw_within)(
-		struct sampler *sampler, struct sampler_stream *stream, uint32_t label);
-	void (*resident)(struct sampler *sampler, uint32_t space, sample_id sample);
-	void (*evicted)(struct sampler *sampler, uint32_t space, sample_id sample);
-	bool (*refresh)(struct sampler *sampler, uint32_t n);
 	void (*free)(struct sampler *sampler);
 };
 
@@ -79,6 +72,8 @@ struct sampler_ops {
 must_check int sampler_new_of(
 	const struct sampler_ops *ops, uint64_t seed, struct sampler **ret);
 
+/* Returns the stream, which must exist. */
+struct sampler_stream *stream_get(const struct sampler *sampler, stream_id id);
 void stream_take(struct sampler_stream *stream, sample_id sample);
 
 extern const struct sampler_ops sampler_dsa;

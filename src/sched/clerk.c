@@ -42,14 +42,14 @@ static bool wants_stream(struct sched_job *job, uint32_t *ret_epoch)
 {
 	LOCK_SCOPE(&job->sched->lock);
 	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_stream(job->is.epochs, ret_epoch);
+	       epochs_wants(job->is.epochs, EFFECT_BEGIN, ret_epoch);
 }
 
 /* Finds an order to save. *ret needs no lock: the order of an ended epoch does not change. */
 static bool wants_save(struct sched_job *job, uint32_t *ret_epoch, struct order *ret)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	if (job->removed || !epochs_wants_save(job->is.epochs, ret_epoch))
+	if (job->removed || !epochs_wants(job->is.epochs, EFFECT_SAVE, ret_epoch))
 		return false;
 	*ret = epochs_order(job->is.epochs, *ret_epoch);
 	return true;
@@ -135,8 +135,11 @@ static void save_orders(struct sched_job *job)
 static bool wants_load(struct sched_job *job, uint32_t *ret_epoch, uint32_t *ret_bound)
 {
 	LOCK_SCOPE(&job->sched->lock);
-	return !job->removed && !job->sched->stopping &&
-	       epochs_wants_load(job->is.epochs, ret_epoch, ret_bound);
+	bool wants = !job->removed && !job->sched->stopping &&
+		     epochs_wants(job->is.epochs, EFFECT_LOAD, ret_epoch);
+	if (wants)
+		*ret_bound = epochs_known_bound(job->is.epochs, *ret_epoch);
+	return wants;
 }
 
 static void tell_loaded(
@@ -183,12 +186,12 @@ static void work_for(struct sched_job *job)
  * work for the job, and returns true. */
 static bool leave(struct sched_job *job)
 {
-	uint32_t epoch, bound;
+	uint32_t epoch;
 	LOCK_SCOPE(&job->sched->lock);
 	bool gone = job->removed || job->sched->stopping;
 	if (job->restoring || (job->skips.found && !gone) ||
-		(!gone && (epochs_wants_stream(job->is.epochs, &epoch) ||
-				  epochs_wants_load(job->is.epochs, &epoch, &bound))))
+		(!gone && (epochs_wants(job->is.epochs, EFFECT_BEGIN, &epoch) ||
+				  epochs_wants(job->is.epochs, EFFECT_LOAD, &epoch))))
 		return false;
 	job->clerk_wanted = false;
 	pthread_cond_broadcast(&job->sched->clerk_done_cond);

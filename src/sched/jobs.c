@@ -160,7 +160,7 @@ static int try_install(struct part *part, struct sampler_joining *joining)
 	shares_join_locked(job);
 	past_join_locked(sched->past, &job->is);
 	edition_choose_heads_locked(job->is.now);
-	if (epochs_wants_save(job->is.epochs, &epoch))
+	if (epochs_wants(job->is.epochs, EFFECT_SAVE, &epoch))
 		clerk_request_locked(job);
 	return 0;
 }

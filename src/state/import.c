@@ -48,7 +48,7 @@ static int write_text(int fd, const struct checkpoint *from, const struct job *j
 static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	const struct places *places, uint64_t *offset)
 {
-	struct order_data data;
+	struct order data;
 	int err = order_load(edition->job->directory, epoch, edition->set.positions,
 		edition->fingerprint, &data);
 	if (err)
@@ -56,9 +56,8 @@ static int write_one(const struct edition *edition, int fd, uint32_t epoch,
 	for (uint32_t i = 0; i < data.positions; i++)
 		if (data.samples[i] != 0)
 			data.samples[i] = places->places[data.samples[i] - 1] + 1;
-	struct order order = order_of(&data);
-	err = order_write_to(fd, epoch, places->fingerprint, &order, offset);
-	order_data_free(&data);
+	err = order_write_to(fd, epoch, places->fingerprint, &data, offset);
+	order_free(&data);
 	return err;
 }
 
@@ -149,7 +148,7 @@ static int check(struct importing *importing)
 /* Replaces the places (import.h) of samples in an imported order by ids. Returns false if no sample
  * has such a place, or if positions have fixed labels and a sample has another label than its
  * position. */
-static bool translate(const struct importing *importing, struct order_data *data)
+static bool translate(const struct importing *importing, struct order *data)
 {
 	const struct job *job = importing->job;
 	const struct edition *edition = job->now;
@@ -169,20 +168,18 @@ static bool translate(const struct importing *importing, struct order_data *data
 }
 
 /* Saves an order, and checks that the job can read an epoch in this order. Takes over `data`. */
-static int save_order(
-	struct importing *importing, uint32_t epoch, struct order_data *data)
+static int save_order(struct importing *importing, uint32_t epoch, struct order *data)
 {
 	const struct job *job = importing->job;
 	const char *reason = "a sample does not belong to the job, or has another label";
-	struct order order = order_of(data);
 	struct epoch *tried = NULL;
 	if (!translate(importing, data)) {
-		order_data_free(data);
+		order_free(data);
 		return import_refuse(importing->adding,
 			"%s: the order of epoch %" PRIu32 ": %s", importing->adding->file,
 			epoch, reason);
 	}
-	int err = order_save(job->directory, epoch, job->now->fingerprint, &order);
+	int err = order_save(job->directory, epoch, job->now->fingerprint, data);
 	uint32_t bound = data->bound, consumed = data->consumed;
 	int possible = epochs_prepare(job->epochs, &job->now->set, epoch, data, bound,
 		consumed, &reason, &tried);
@@ -198,7 +195,7 @@ static int save_orders(struct importing *importing)
 {
 	int err = 0;
 	for (unsigned i = 0; i < importing->head.n_orders && !err; i++) {
-		struct order_data data;
+		struct order data;
 		uint32_t epoch;
 		err = order_read_from(importing->adding->fd, importing->adding->file,
 			importing->job->now->set.positions, importing->head.fingerprint,

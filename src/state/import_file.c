@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -31,17 +30,6 @@ int places_find(const struct edition *edition, struct places *ret)
 	if (err)
 		places_free(ret);
 	return err;
-}
-
-int import_refuse(const struct adding *adding, const char *format, ...)
-{
-	char text[600];
-	va_list args;
-	va_start(args, format);
-	vsnprintf(text, sizeof(text), format, args);
-	va_end(args);
-	adding->report(adding->context, text);
-	return -EBADMSG;
 }
 
 #define TEXT_BYTES (CHECKPOINT_BYTES + 128)

@@ -23,8 +23,8 @@ struct one_rank {
 	uint32_t samples;
 	uint64_t orders_at; /* offset of the rank's orders in the file */
 	unsigned n_orders;
-	uint32_t epoch; /* the first epoch that the rank has not read completely */
-	struct order_data order; /* order of the epoch in which the training continues */
+	uint32_t epoch;	    /* the first epoch that the rank has not read completely */
+	struct order order; /* order of the epoch in which the training continues */
 };
 
 struct reading {
@@ -83,7 +83,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 {
 	const struct adding *import = reading->adding;
 	for (unsigned i = 0; i < rank->n_orders; i++) {
-		struct order_data data;
+		struct order data;
 		uint32_t epoch;
 		int err = order_read_from(import->fd, import->file, rank->samples,
 			reading->places.fingerprint, offset, &epoch, &data);
@@ -95,7 +95,7 @@ static int skip_orders(struct reading *reading, struct one_rank *rank, uint64_t 
 		if (rank->epoch == epoch)
 			rank->order = data;
 		else
-			order_data_free(&data);
+			order_free(&data);
 	}
 	return 0;
 }
@@ -185,7 +185,7 @@ static int load_order(struct reading *reading, uint32_t r)
 	uint32_t own = rank->epoch;
 	if (own == reading->epoch)
 		return 0;
-	order_data_free(&rank->order);
+	order_free(&rank->order);
 	rank->epoch = reading->epoch;
 	int err = skip_orders(reading, rank, &offset);
 	rank->epoch = own;
@@ -198,7 +198,7 @@ static int load_order(struct reading *reading, uint32_t r)
 static int find_read(const struct reading *reading, uint32_t r, uint8_t *ret)
 {
 	const struct one_rank *rank = &reading->of[r];
-	const struct order_data *order = &rank->order;
+	const struct order *order = &rank->order;
 	uint32_t wanted = position_of(reading, reading->position, r);
 	if (!reading->at && rank->epoch > reading->epoch &&
 		order->consumed < rank->samples)
@@ -288,8 +288,7 @@ static int make_row(const struct reading *reading, struct row *ret)
 	for (uint32_t r = 0; is_read && r < reading->ranks; r++)
 		free(is_read[r]);
 	free(is_read);
-	if (ret->seen)
-		roaring_bitmap_free(ret->seen);
+	bitmap_free(&ret->seen);
 	return err;
 }
 
@@ -339,7 +338,7 @@ static int take(struct reading *reading)
 		err = save(reading, &row);
 	free(row.ids);
 	for (uint32_t r = 0; reading->of && r < reading->ranks; r++)
-		order_data_free(&reading->of[r].order);
+		order_free(&reading->of[r].order);
 	free(reading->of);
 	return err;
 }
@@ -361,7 +360,7 @@ int import_log(
 {
 	uint32_t n = (uint32_t)roaring_bitmap_get_cardinality(job->now->selection);
 	auto_free char *path = name_log(job);
-	struct order_data data;
+	struct order data;
 	uint64_t offset = 0;
 	*ret = NULL;
 	*ret_epoch = *ret_n = 0;
@@ -378,6 +377,6 @@ int import_log(
 		data.samples[i]--;
 	*ret = data.samples;
 	data.samples = NULL;
-	order_data_free(&data);
+	order_free(&data);
 	return 0;
 }

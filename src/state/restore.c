@@ -13,11 +13,7 @@
 uint64_t restore_hash_ini(const struct job_config *config)
 {
 	auto_free char *text = config_job_text(config);
-	size_t n = text ? strlen(text) : 0;
-	uint64_t hash = n;
-	for (size_t i = 0; i < n; i++)
-		hash = rng_mix(hash, (unsigned char)text[i]);
-	return hash;
+	return text ? rng_mix_text(strlen(text), text) : 0;
 }
 
 void restore_take_checkpoint(struct job *job, struct checkpoint *ret)

@@ -10,7 +10,7 @@
 
 /* Makes data->reads a list of two kinds of positions: the positions before `end` that have a
  * sample, and all positions that the epoch leaves out because of bad samples. */
-static void take_before(struct order_data *data, uint32_t end)
+static void take_before(struct order *data, uint32_t end)
 {
 	uint32_t k = 0;
 	data->consumed = 0;
@@ -26,7 +26,7 @@ static void take_before(struct order_data *data, uint32_t end)
 	}
 }
 
-static bool take_runs(struct order_data *data, const struct checkpoint *from)
+static bool take_runs(struct order *data, const struct checkpoint *from)
 {
 	data->consumed = 0;
 	for (uint32_t i = 0; i < from->n_runs; i++)
@@ -41,7 +41,7 @@ static bool take_runs(struct order_data *data, const struct checkpoint *from)
 /* Keeps only the first point->consumed reads of the order, the reads that the job had made at the
  * checkpoint. Returns false if the order has fewer reads, or if the hash shows that it begins with
  * other reads. */
-static bool take_first(struct order_data *data, const struct epochs_point *point)
+static bool take_first(struct order *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;
 	if (data->consumed < point->consumed)
@@ -54,7 +54,7 @@ static bool take_first(struct order_data *data, const struct epochs_point *point
 	return true;
 }
 
-static int take_reads(struct restoring *restoring, struct order_data *data)
+static int take_reads(struct restoring *restoring, struct order *data)
 {
 	const struct checkpoint *from = restoring->from;
 	if (restoring->at) {
@@ -78,16 +78,16 @@ static const struct epoch_set *restore_set(struct job *job, uint32_t epoch)
 	return epochs_set(job->epochs, epoch);
 }
 
-static int empty_order(const struct edition *edition, struct order_data *ret)
+static int empty_order(const struct edition *edition, struct order *ret)
 {
 	uint32_t n = edition->set.positions;
-	*ret = (struct order_data){.positions = n,
+	*ret = (struct order){.positions = n,
 		.samples = calloc(n, sizeof(uint32_t)),
 		.log = calloc(1, sizeof(uint32_t)),
 		.reads = calloc(1, sizeof(uint32_t))};
 	if (ret->samples && ret->log && ret->reads)
 		return 0;
-	order_data_free(ret);
+	order_free(ret);
 	return -ENOMEM;
 }
 
@@ -97,8 +97,8 @@ static enum epoch_state state_of(struct job *job, uint32_t epoch)
 	return epochs_state(job->epochs, epoch);
 }
 
-static int load_order(struct job *job, struct restoring *restoring, uint32_t epoch,
-	struct order_data *ret)
+static int load_order(
+	struct job *job, struct restoring *restoring, uint32_t epoch, struct order *ret)
 {
 	const struct edition *edition = restore_edition(job, epoch);
 	int err = order_load(
@@ -167,7 +167,7 @@ int restore_list_orders(struct job *job, struct epochs_order_file **ret, size_t 
 int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bound,
 	uint32_t consumed, const char **ret_reason, struct epoch **ret)
 {
-	struct order_data data;
+	struct order data;
 	const struct edition *edition = restore_edition(job, epoch);
 	uint32_t n = edition->set.positions;
 	uint64_t fingerprint = edition->fingerprint;
@@ -184,19 +184,17 @@ int restore_load(struct job *job, const char *path, uint32_t epoch, uint32_t bou
 /* Makes the epoch from its order `data`, and takes over `data`. Saves the order for the journal's
  * next segment, too. drains: the epoch is the draining one, not the running one. */
 static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epoch,
-	bool drains, struct order_data *data, struct epoch **ret)
+	bool drains, struct order *data, struct epoch **ret)
 {
 	const char *reason = "";
 	auto_free char *path = NULL;
-	struct order order = order_of(data);
 	lock_take(job->lock);
 	path = journal_next_order(job->journal, job->directory, drains);
 	lock_release(job->lock);
 	const struct edition *edition = restore_edition(job, epoch);
-	int err =
-		path ? order_save_at(path, epoch, edition->fingerprint, &order) : -ENOMEM;
+	int err = path ? order_save_at(path, epoch, edition->fingerprint, data) : -ENOMEM;
 	if (err) {
-		order_data_free(data);
+		order_free(data);
 		return restore_failed(restoring, path ? path : job->directory, err);
 	}
 	uint32_t bound = data->bound, consumed = data->consumed;
@@ -210,7 +208,7 @@ static int make_epoch(struct job *job, struct restoring *restoring, uint32_t epo
 
 static int make_running(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
-	struct order_data data;
+	struct order data;
 	uint32_t epoch = restoring->at ? restoring->at_epoch
 				       : restoring->from->place.running.epoch;
 	int err = load_order(job, restoring, epoch, &data);
@@ -218,7 +216,7 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 		return err;
 	err = take_reads(restoring, &data);
 	if (err) {
-		order_data_free(&data);
+		order_free(&data);
 		return err;
 	}
 	return make_epoch(job, restoring, epoch, false, &data, ret);
@@ -230,7 +228,7 @@ static int make_running(struct job *job, struct restoring *restoring, struct epo
 static int make_draining(struct job *job, struct restoring *restoring, struct epoch **ret)
 {
 	const struct epochs_point *point = &restoring->from->place.draining;
-	struct order_data data;
+	struct order data;
 	if (!restoring->from->place.drains || restoring->at)
 		return 0;
 	const struct edition *edition = restore_edition(job, point->epoch);
@@ -238,7 +236,7 @@ static int make_draining(struct job *job, struct restoring *restoring, struct ep
 		    edition->fingerprint, &data) != 0)
 		return 0;
 	if (!take_first(&data, point)) {
-		order_data_free(&data);
+		order_free(&data);
 		return 0;
 	}
 	return make_epoch(job, restoring, point->epoch, true, &data, ret);

@@ -88,8 +88,8 @@ must_check int import_for_job(
 /* Removes the job's orders if no epoch has begun, because then all of them were imported. */
 void import_undo(struct job *job);
 /* Reports the message, and returns -EBADMSG. */
-must_check int import_refuse(const struct adding *adding, const char *format, ...)
-	printf_like(2, 3);
+#define import_refuse(adding, ...)                                                       \
+	(config_report_text((adding)->report, (adding)->context, __VA_ARGS__), -EBADMSG)
 /* If *mapping is MAPPING_AUTO, replaces it by the mapping of the orders that the job imports.
  * -EBADMSG: refused, and reported. */
 must_check int mapping_of_import(const struct adding *adding, enum view_mapping *mapping);

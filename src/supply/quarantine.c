@@ -3,6 +3,7 @@
 
 #include "supply/quarantine.h"
 #include "base/aprintf.h"
+#include "base/array_grow.h"
 #include "base/kept.h"
 #include "base/log.h"
 #include "epoch/disk.h"
@@ -29,7 +30,7 @@ struct quarantine {
 	size_t n;
 	roaring_bitmap_t **samples; /* quarantined samples of each dataset, or NULL */
 	struct blamed *blamed;
-	size_t n_blamed;
+	size_t n_blamed, room;
 };
 
 static size_t find_dataset(const struct quarantine *quarantine, const char *name)
@@ -44,20 +45,19 @@ static size_t find_dataset(const struct quarantine *quarantine, const char *name
 static struct blamed *add(struct quarantine *quarantine, const struct blamed *blamed)
 {
 	size_t n = quarantine->n_blamed;
-	struct blamed *more =
-		realloc(quarantine->blamed, (n + 1) * sizeof(*quarantine->blamed));
-	if (!more)
+	if (!array_make_room(quarantine->blamed, n, &quarantine->room))
 		return NULL;
-	quarantine->blamed = more;
-	more[n] = *blamed;
-	quarantine->n_blamed++;
-	return &more[n];
+	quarantine->blamed[quarantine->n_blamed++] = *blamed;
+	return &quarantine->blamed[n];
 }
 
-static int read_lines(struct quarantine *quarantine, FILE *in)
+static int read_file(struct quarantine *quarantine, const char *path)
 {
 	char name[256];
 	struct blamed blamed;
+	auto_fclose FILE *in = disk_fopen(path);
+	if (!in)
+		return errno == ENOENT ? 0 : -errno;
 	while (fscanf(in, "%255s %" SCNu32 " %" SCNu64 " %" SCNd64 " %u", name,
 		       &blamed.sample, &blamed.bytes, &blamed.mtime_ns,
 		       &blamed.deaths) == 5) {
@@ -69,14 +69,6 @@ static int read_lines(struct quarantine *quarantine, FILE *in)
 			return -ENOMEM;
 	}
 	return 0;
-}
-
-static int read_file(struct quarantine *quarantine, const char *path)
-{
-	auto_fclose FILE *in = disk_fopen(path);
-	if (!in)
-		return errno == ENOENT ? 0 : -errno;
-	return read_lines(quarantine, in);
 }
 
 static int write_file(const struct quarantine *quarantine, const char *state)
@@ -92,8 +84,8 @@ static int write_file(const struct quarantine *quarantine, const char *state)
 			dataset_name(quarantine->datasets[blamed->dataset]),
 			blamed->sample, blamed->bytes, blamed->mtime_ns, blamed->deaths);
 	}
-	int err = fclose(out) == 0 ? 0 : -ENOMEM;
-	return err ? err : disk_replace(state, "quarantine", text, 0644);
+	return close_text(out, &text) ? disk_replace(state, "quarantine", text, 0644)
+				      : -ENOMEM;
 }
 
 static struct blamed *find(struct quarantine *quarantine, size_t dataset, sample_id id)
@@ -200,8 +192,7 @@ void quarantine_free(struct quarantine **quarantine_pointer)
 	if (!quarantine)
 		return;
 	for (size_t i = 0; quarantine->samples && i < quarantine->n; i++)
-		if (quarantine->samples[i])
-			roaring_bitmap_free(quarantine->samples[i]);
+		bitmap_free(&quarantine->samples[i]);
 	free(quarantine->samples);
 	free(quarantine->blamed);
 	free(quarantine);

@@ -98,8 +98,7 @@ void space_free(struct space *space)
 	if (!space)
 		return;
 	cache_space_free(&space->cache);
-	if (space->bad)
-		roaring_bitmap_free(space->bad);
+	bitmap_free(&space->bad);
 	free(space);
 }
 

@@ -48,8 +48,8 @@ struct world_stream {
 	bool saving;
 	/* samples that the stream can still draw; NULL: no stream */
 	roaring_bitmap_t *left;
-	sample_id *saved;	/* the epoch's order, by position */
-	struct order_data file; /* the same order as its file has it */
+	sample_id *saved;  /* the epoch's order, by position */
+	struct order file; /* the same order as its file has it */
 };
 
 enum world_event_kind {
@@ -99,7 +99,7 @@ struct epoch_world {
 	uint32_t n_samples;
 	struct record *journal;
 	/* by record: the orders with which RESTORED continues */
-	struct order_data *orders;
+	struct order *orders;
 	size_t n_records, room;
 	size_t forgotten; /* records that were not needed any more */
 	TAILQ_HEAD(world_requests, world_request) requests;
@@ -258,7 +258,7 @@ static inline void world_keep_record(
 			reallocarray(world->orders, world->room, sizeof(*world->orders));
 		cr_assert(world->journal && world->orders);
 	}
-	world->orders[world->n_records] = (struct order_data){0};
+	world->orders[world->n_records] = (struct order){0};
 	world->journal[world->n_records++] = *record;
 	world_say_record(world, record);
 }
@@ -356,7 +356,7 @@ static inline void world_forget_orders(struct epoch_world *world, uint32_t first
 	for (uint32_t epoch = 0; epoch < first; epoch++) {
 		free(world->streams[epoch].saved);
 		world->streams[epoch].saved = NULL;
-		order_data_free(&world->streams[epoch].file);
+		order_free(&world->streams[epoch].file);
 	}
 }
 
@@ -369,10 +369,10 @@ static inline uint32_t *world_copy_words(const uint32_t *words, uint32_t n, uint
 	return copy;
 }
 
-static inline struct order_data world_copy_order(const struct order *order)
+static inline struct order world_copy_order(const struct order *order)
 {
 	uint32_t n = order->positions;
-	return (struct order_data){.positions = n,
+	return (struct order){.positions = n,
 		.bound = order->bound,
 		.consumed = order->consumed,
 		.samples = world_copy_words(order->samples, n, n),
@@ -390,15 +390,14 @@ static inline void world_keep_order(struct epoch_world *world, uint32_t epoch)
 	cr_assert_not_null(stream->saved);
 	for (uint32_t i = 0; i < order.positions; i++)
 		stream->saved[i] = order_sample_at(&order, i);
-	order_data_free(&stream->file);
+	order_free(&stream->file);
 	stream->file = world_copy_order(&order);
 }
 
 static inline struct epoch *world_prepare(const struct epochs *epochs, uint32_t number,
-	const struct order_data *data, uint32_t bound, uint32_t consumed)
+	const struct order *data, uint32_t bound, uint32_t consumed)
 {
-	struct order order = order_of(data);
-	struct order_data copy = world_copy_order(&order);
+	struct order copy = world_copy_order(data);
 	struct epoch *epoch;
 	const char *reason = "";
 	cr_assert_eq(0,
@@ -626,7 +625,7 @@ static inline void world_forget_records(struct epoch_world *world, uint32_t firs
 			(i == 0 || world->journal[i].epoch <= first_epoch))
 			first = i;
 	for (size_t i = 0; i < first; i++)
-		order_data_free(&world->orders[i]);
+		order_free(&world->orders[i]);
 	world->n_records -= first;
 	memmove(&world->journal[0], &world->journal[first],
 		world->n_records * sizeof(world->journal[0]));
@@ -654,11 +653,12 @@ static inline void world_loaded(struct epoch_world *world, uint32_t epoch, int s
 {
 	struct world_event event = {
 		.kind = EVENT_LOADED, .epoch = epoch, .status = status};
-	uint32_t wanted, bound;
-	if (!status && epochs_wants_load(world->epochs, &wanted, &bound)) {
+	uint32_t wanted;
+	if (!status && epochs_wants(world->epochs, EFFECT_LOAD, &wanted)) {
 		cr_assert_eq(epoch, wanted);
-		event.prepared[0] = world_prepare(
-			world->epochs, epoch, &world->streams[epoch].file, bound, 0);
+		event.prepared[0] =
+			world_prepare(world->epochs, epoch, &world->streams[epoch].file,
+				epochs_known_bound(world->epochs, epoch), 0);
 	}
 	world_event(world, &event);
 	world_resume(world);
@@ -782,13 +782,13 @@ static inline void world_leave(struct epoch_world *world)
 
 /* Returns the epoch as it was when `consumed` positions of its order had been read. Without an
  * order nothing had been read. */
-static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
-	uint32_t consumed, struct order_data *ret)
+static inline struct epoch *world_at(
+	struct epoch_world *world, uint32_t epoch, uint32_t consumed, struct order *ret)
 {
-	const struct order_data *file = &world->streams[epoch].file;
+	const struct order *file = &world->streams[epoch].file;
 	uint32_t n = world->config.set.positions;
 	struct order none = {.positions = n};
-	struct order order = world->streams[epoch].saved ? order_of(file) : none;
+	struct order order = world->streams[epoch].saved ? *file : none;
 	uint32_t *zeros = calloc(n, sizeof(*zeros));
 	cr_assert_not_null(zeros);
 	if (!order.samples)
@@ -807,7 +807,7 @@ static inline struct epoch *world_at(struct epoch_world *world, uint32_t epoch,
 static inline void world_read_before(
 	struct epoch_world *world, uint32_t epoch, uint32_t end)
 {
-	struct order_data *file = &world->streams[epoch].file;
+	struct order *file = &world->streams[epoch].file;
 	if (!world->streams[epoch].saved)
 		return;
 	file->consumed = 0;
@@ -831,7 +831,7 @@ static inline void world_hold(struct epoch_world *world)
 
 /* Keeps the orders of the RESTORED records. Earlier records are not needed any more. */
 static inline void world_keep_snapshots(
-	struct epoch_world *world, size_t first, const struct order_data *data, size_t n)
+	struct epoch_world *world, size_t first, const struct order *data, size_t n)
 {
 	cr_assert_eq(RECORD_RESTORED, world->journal[first].kind);
 	for (size_t i = 0; i < n; i++)
@@ -855,7 +855,7 @@ static inline uint32_t world_reads_then(
 static inline void world_restore(
 	struct epoch_world *world, const struct epochs_place *place, uint32_t end)
 {
-	struct order_data data[2];
+	struct order data[2];
 	struct world_event event = {
 		.kind = EVENT_RESTORED, .epoch = place->running.epoch};
 	size_t first = world->n_records, n = place->drains ? 2 : 1;
@@ -922,10 +922,10 @@ static inline void world_end(struct epoch_world *world)
 		world_stop(world);
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++) {
 		free(world->streams[epoch].saved);
-		order_data_free(&world->streams[epoch].file);
+		order_free(&world->streams[epoch].file);
 	}
 	for (size_t i = 0; i < world->n_records; i++)
-		order_data_free(&world->orders[i]);
+		order_free(&world->orders[i]);
 	roaring_bitmap_free(world->selection);
 	free(world->pins);
 	free(world->journal);
@@ -936,7 +936,7 @@ static inline void world_replay_record(
 	const struct epoch_world *world, struct epochs *epochs, size_t i)
 {
 	const struct record *record = &world->journal[i];
-	const struct order_data *data = NULL;
+	const struct order *data = NULL;
 	const char *reason = NULL;
 	int err;
 	if (record->kind == RECORD_RESTORED)
@@ -999,7 +999,7 @@ static inline void world_restart(struct epoch_world *world, size_t n_records)
 	world->after = after;
 	cr_assert_leq(n_records, world->n_records);
 	for (size_t i = n_records; i < world->n_records; i++)
-		order_data_free(&world->orders[i]);
+		order_free(&world->orders[i]);
 	world->n_records = n_records;
 	for (uint32_t epoch = 0; epoch < WORLD_EPOCHS; epoch++)
 		world->streams[epoch].saving = false;

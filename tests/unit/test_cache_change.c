@@ -211,11 +211,7 @@ Test(cache_change, the_order_of_use_stays_as_it_is)
 	start();
 	for (sample_id i = 0; i < N_LOADED; i++)
 		order[i] = i;
-	for (sample_id i = N_LOADED; i-- > 1;) {
-		sample_id j = (sample_id)rng_below(&rng, i + 1), id = order[i];
-		order[i] = order[j];
-		order[j] = id;
-	}
+	rng_shuffle(&rng, order, N_LOADED);
 	for (sample_id i = 0; i < N_LOADED; i++)
 		use(order[i]);
 	begin(ids, CACHE_NEED_ADD);

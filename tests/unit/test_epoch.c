@@ -212,26 +212,26 @@ Test(epoch, what_the_clerk_asks_for_is_what_the_effects_said)
 	struct epochs_config config = config_of(EPOCHS_DRAWN, 8);
 	world_begin(&world, &config, 1);
 	world.by_hand = true;
-	cr_assert_not(epochs_wants_stream(world.epochs, &epoch));
+	cr_assert_not(epochs_wants(world.epochs, EFFECT_BEGIN, &epoch));
 	struct world_request *request = world_request_new(&world, 0, 0, 1, false);
 	world_open(&world, request);
-	cr_assert(epochs_wants_stream(world.epochs, &epoch));
+	cr_assert(epochs_wants(world.epochs, EFFECT_BEGIN, &epoch));
 	cr_assert_eq(0, epoch);
 	cr_assert(epochs_wants_stream_of(world.epochs, 0));
 	world_begun(&world, 0, 0);
-	cr_assert_not(epochs_wants_stream(world.epochs, &epoch));
+	cr_assert_not(epochs_wants(world.epochs, EFFECT_BEGIN, &epoch));
 	cr_assert_not(epochs_wants_stream_of(world.epochs, 0));
 	for (uint32_t i = 1; i < 6; i++)
 		world_read(&world, 0, i, 1, false);
 	world_open(&world, world_request_new(&world, 1, 0, 1, false));
 	world_begun(&world, 1, 0);
-	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	cr_assert_not(epochs_wants(world.epochs, EFFECT_SAVE, &epoch));
 	for (uint32_t i = 1; i < 5; i++)
 		world_read(&world, 1, i, 1, false);
-	cr_assert(epochs_wants_save(world.epochs, &epoch));
+	cr_assert(epochs_wants(world.epochs, EFFECT_SAVE, &epoch));
 	cr_assert_eq(0, epoch);
 	world_saved(&world, 0);
-	cr_assert_not(epochs_wants_save(world.epochs, &epoch));
+	cr_assert_not(epochs_wants(world.epochs, EFFECT_SAVE, &epoch));
 	world_end(&world);
 }
 

@@ -42,7 +42,7 @@ static struct made make_order(uint32_t positions)
 			order_log_entry(position, (enum served)(position % 3));
 	}
 	made.order = (struct order){
-		positions, bound, made.samples, made.log, consumed, made.reads};
+		positions, bound, consumed, made.samples, made.log, made.reads};
 	return made;
 }
 
@@ -90,7 +90,7 @@ Test(epoch_order, gives_back_what_was_saved)
 	free_order(&made);
 }
 
-static void check_same(const struct order *expected, const struct order_data *found)
+static void check_same(const struct order *expected, const struct order *found)
 {
 	cr_assert_eq(expected->positions, found->positions);
 	cr_assert_eq(expected->bound, found->bound);
@@ -103,12 +103,12 @@ static void check_same(const struct order *expected, const struct order_data *fo
 Test(epoch_order, loads_all_of_it)
 {
 	struct made made = make_order(5000);
-	struct order_data data;
+	struct order data;
 	uint32_t bound;
 	cr_assert_eq(0, order_save(directory, 12, FINGERPRINT, &made.order));
 	cr_assert_eq(0, order_load(directory, 12, 5000, FINGERPRINT, &data));
 	check_same(&made.order, &data);
-	order_data_free(&data);
+	order_free(&data);
 	cr_assert_eq(0, order_bound(directory, 12, &bound));
 	cr_assert_eq(made.order.bound, bound);
 	cr_assert_eq(-ENOENT, order_load(directory, 11, 5000, FINGERPRINT, &data));
@@ -121,7 +121,7 @@ Test(epoch_order, orders_follow_one_another_in_a_file)
 {
 	char path[PATH_MAX];
 	struct made made[2] = {make_order(30), make_order(30)};
-	struct order_data data;
+	struct order data;
 	uint64_t offset = 100, end;
 	uint32_t epoch;
 	snprintf(path, sizeof(path), "%s/both", directory);
@@ -137,7 +137,7 @@ Test(epoch_order, orders_follow_one_another_in_a_file)
 					&epoch, &data));
 		cr_assert_eq(7 + i, epoch);
 		check_same(&made[i].order, &data);
-		order_data_free(&data);
+		order_free(&data);
 		free_order(&made[i]);
 	}
 	cr_assert_eq(end, offset);

@@ -73,7 +73,7 @@ static void read_others(struct epoch_world *world, uint32_t epoch)
 /* Checks that the epoch has ended, and that each other sample came once. */
 static void check_order(const struct epoch_world *world, uint32_t epoch)
 {
-	const struct order_data *order = &world->streams[epoch].file;
+	const struct order *order = &world->streams[epoch].file;
 	roaring_bitmap_t *seen = roaring_bitmap_create();
 	cr_assert_eq(order->bound, N);
 	cr_assert_eq(order->consumed, N);

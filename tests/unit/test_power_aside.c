@@ -54,7 +54,7 @@ static const char *check_aside(
 static void write_aside(const struct record *records, size_t n)
 {
 	uint32_t samples[EPOCH_POSITIONS] = {1}, log[] = {0};
-	struct order order = {EPOCH_POSITIONS, 1, samples, log, 0, NULL};
+	struct order order = {EPOCH_POSITIONS, 1, 0, samples, log, NULL};
 	struct found found;
 	disk_clear(live);
 	/* Some file systems list the newest files first. */

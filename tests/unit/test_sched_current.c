@@ -170,11 +170,7 @@ static void read_shuffled(struct script *script, uint32_t epoch, uint32_t n, uin
 	rng_seed(&rng, in);
 	for (uint32_t i = 0; i < N; i++)
 		positions[i] = i;
-	for (uint32_t i = N - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(&rng, i + 1), position = positions[i];
-		positions[i] = positions[j];
-		positions[j] = position;
-	}
+	rng_shuffle(&rng, positions, N);
 	for (uint32_t i = 0; i < n; i++)
 		script->samples[epoch][positions[i]] =
 			open_current(script, positions[i], 10 * in + i % 3);

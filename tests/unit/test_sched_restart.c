@@ -27,11 +27,7 @@ static void shuffle(struct rng *rng, uint32_t positions[N])
 {
 	for (uint32_t i = 0; i < N; i++)
 		positions[i] = i;
-	for (uint32_t i = N - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(rng, i + 1), position = positions[i];
-		positions[i] = positions[j];
-		positions[j] = position;
-	}
+	rng_shuffle(rng, positions, N);
 }
 
 /* A worker of a DataLoader: it has every other batch, and is at most two batches ahead of the

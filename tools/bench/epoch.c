@@ -227,11 +227,7 @@ static void shuffle(void)
 	rng_seed(&rng, 1);
 	for (uint32_t i = 0; i < POSITIONS; i++)
 		shuffled[i] = i;
-	for (uint32_t i = POSITIONS - 1; i > 0; i--) {
-		uint32_t j = (uint32_t)rng_below(&rng, i + 1), position = shuffled[i];
-		shuffled[i] = shuffled[j];
-		shuffled[j] = position;
-	}
+	rng_shuffle(&rng, shuffled, POSITIONS);
 }
 
 int main(void)

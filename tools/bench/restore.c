@@ -102,7 +102,7 @@ static void measure_text(const struct epochs *epochs, uint32_t n)
 
 static void measure_restore(struct epochs *epochs, const char *directory, uint32_t n)
 {
-	struct order_data data;
+	struct order data;
 	struct effects effects;
 	struct epoch *running;
 	const char *reason = "";
@@ -119,8 +119,7 @@ static void measure_restore(struct epochs *epochs, const char *directory, uint32
 	printf(", load %.0f ms", ms_since(begin));
 	begin = clock_now_ns();
 	data.consumed /= 2;
-	order = order_of(&data);
-	ensure(order_save_at(path, 0, 1, &order) == 0);
+	ensure(order_save_at(path, 0, 1, &data) == 0);
 	printf(", save %.0f ms", ms_since(begin));
 	begin = clock_now_ns();
 	ensure(epochs_prepare(epochs, epochs_set(epochs, 0), 0, &data, n, n / 4, &reason,

@@ -132,13 +132,13 @@ static void do_clerks_work(struct sim_sched_job *job)
 	if (!job->wants_clerk)
 		return;
 	job->wants_clerk = false;
-	while (epochs_wants_stream(job->epochs, &epoch)) {
+	while (epochs_wants(job->epochs, EFFECT_BEGIN, &epoch)) {
 		int err = sim_draw_begin(job, epoch);
 		sim_fail(job->sched, err);
 		epochs_begun(job->epochs, epoch, err, 0);
 		job->wants_refill = true;
 	}
-	while (epochs_wants_save(job->epochs, &epoch))
+	while (epochs_wants(job->epochs, EFFECT_SAVE, &epoch))
 		epochs_saved(job->epochs, epoch);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "sampler/exchange/exchange_internal.h"
 
 /*
@@ -83,18 +84,11 @@ static void order_remove(struct residency *residency, uint32_t at)
 static bool grow(struct residency *residency)
 {
 	uint32_t n = residency->capacity ? 2 * residency->capacity : 64;
-	struct resident *residents =
-		reallocarray(residency->residents, n, sizeof(*residents));
-	if (!residents)
+	if (!array_resize(residency->residents, n) ||
+		!array_resize(residency->nodes, (size_t)n * residency->stride))
 		return false;
-	residency->residents = residents;
-	struct node *nodes =
-		reallocarray(residency->nodes, n, residency->stride * sizeof(*nodes));
-	if (!nodes)
-		return false;
-	residency->nodes = nodes;
 	for (uint32_t at = n; at-- > residency->capacity;) {
-		residents[at].newer = residency->free;
+		residency->residents[at].newer = residency->free;
 		residency->free = at;
 	}
 	residency->capacity = n;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "sampler/exchange/exchange_internal.h"
 
 #include <errno.h>
@@ -35,12 +36,10 @@ int classes_cover(struct classes *classes, uint32_t n_ids)
 {
 	if (n_ids <= classes->n_ids)
 		return 0;
-	uint32_t *of = reallocarray(classes->of, n_ids, sizeof(*of));
-	if (!of)
+	if (!array_resize(classes->of, n_ids))
 		return -ENOMEM;
 	for (uint32_t id = classes->n_ids; id < n_ids; id++)
-		of[id] = CLASS_OUTSIDE;
-	classes->of = of;
+		classes->of[id] = CLASS_OUTSIDE;
 	classes->size[CLASS_OUTSIDE] += n_ids - classes->n_ids;
 	classes->n_ids = n_ids;
 	return 0;
@@ -66,69 +65,48 @@ int classes_new(struct classes *classes, const struct labels *labels, uint32_t n
 	return 0;
 }
 
-struct split {
-	struct classes *classes;
-	/* An element for each class. While ids are counted: the number of the class's ids that are
-	 * in the set given to classes_split. Afterwards: the number of the class to which these ids
-	 * move. */
-	uint32_t *inside;
-};
-
-static bool count_one(uint32_t id, void *context)
+void classes_count(
+	const struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts)
 {
-	struct split *split = context;
-	split->inside[split->classes->of[id]]++;
-	return true;
+	uint32_t id;
+	BITMAP_FOREACH (id, ids)
+		counts[classes->of[id]]++;
 }
 
-void classes_count(struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts)
+/* Tells whether ids of the class move to a new class. inside: number of the class's ids that are in
+ * the set given to classes_split. */
+static bool is_cut(const struct classes *classes, uint32_t class, uint32_t inside)
 {
-	struct split split = {classes, counts};
-	roaring_iterate(ids, count_one, &split);
-}
-
-static bool move_one(uint32_t id, void *context)
-{
-	struct split *split = context;
-	uint32_t *class = &split->classes->of[id];
-	*class = split->inside[*class];
-	return true;
-}
-
-/* Tells whether ids of the class move to a new class. */
-static bool is_cut(const struct split *split, uint32_t class)
-{
-	uint32_t inside = split->inside[class];
-	return inside && (inside < split->classes->size[class] || class == CLASS_OUTSIDE);
+	return inside && (inside < classes->size[class] || class == CLASS_OUTSIDE);
 }
 
 int classes_split(struct classes *classes, const roaring_bitmap_t *ids)
 {
-	struct split split = {classes, calloc(classes->n, sizeof(*split.inside))};
-	auto_free uint32_t *inside = split.inside;
-	uint32_t n = classes->n;
+	/* An element for each class: first the number of the class's ids that are in `ids`, then the
+	 * number of the class to which these ids move. */
+	auto_free uint32_t *inside = calloc(classes->n, sizeof(*inside));
+	uint32_t n = classes->n, id;
 	if (!inside)
 		return -ENOMEM;
 	classes_count(classes, ids, inside);
 	for (uint32_t class = 0; class < classes->n; class ++)
-		n += is_cut(&split, class);
+		n += is_cut(classes, class, inside[class]);
 	if (n == classes->n)
 		return 0;
-	uint32_t *size = reallocarray(classes->size, n, sizeof(*size));
-	if (!size)
+	if (!array_resize(classes->size, n))
 		return -ENOMEM;
-	classes->size = size;
 	n = classes->n;
 	for (uint32_t class = 0; class < classes->n; class ++) {
-		if (is_cut(&split, class)) {
-			size[n] = inside[class];
-			size[class] -= inside[class];
+		if (is_cut(classes, class, inside[class])) {
+			classes->size[n] = inside[class];
+			classes->size[class] -= inside[class];
 			inside[class] = n++;
 		} else {
 			inside[class] = class;
 		}
 	}
 	classes->n = n;
-	roaring_iterate(ids, move_one, &split);
+	BITMAP_FOREACH (id, ids)
+		classes->of[id] = inside[classes->of[id]];
 	return 0;
 }

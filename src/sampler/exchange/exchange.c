@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "sampler/exchange/exchange_internal.h"
 
@@ -97,7 +98,7 @@ struct member *exchange_find_member(const struct exchange *e, job_id job)
 
 struct residency *exchange_find_residency(const struct exchange *e, uint32_t id)
 {
-	for (size_t i = 0; i < e->n_residencies; i++)
+	for (size_t i = 0; e && i < e->n_residencies; i++)
 		if (e->residencies[i]->id == id)
 			return e->residencies[i];
 	return NULL;
@@ -108,14 +109,11 @@ int exchange_get_residency(struct exchange *e, uint32_t id, struct residency **r
 	*ret = exchange_find_residency(e, id);
 	if (*ret)
 		return 0;
-	struct residency **residencies = reallocarray(
-		e->residencies, e->n_residencies + 1, sizeof(struct residency *));
-	if (!residencies)
+	if (!array_resize(e->residencies, e->n_residencies + 1))
 		return -ENOMEM;
-	e->residencies = residencies;
 	int error = residency_new(e, id, ret);
 	if (!error)
-		residencies[e->n_residencies++] = *ret;
+		e->residencies[e->n_residencies++] = *ret;
 	return error;
 }
 
@@ -130,9 +128,11 @@ void exchange_put_residency(struct exchange *e, struct residency *residency)
 	residency_free(&residency);
 }
 
-static void leave(struct sampler *sampler, job_id job)
+void sampler_leave(struct sampler *sampler, job_id job)
 {
 	struct exchange *e = sampler->exchange;
+	if (!e)
+		return;
 	struct member *member = exchange_find_member(e, job);
 	ensure(member && !member->stream);
 	size_t at = 0;
@@ -195,10 +195,10 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 		residency_make_stale(residency);
 }
 
-static bool refresh_some(struct sampler *sampler, uint32_t n)
+bool sampler_settle(struct sampler *sampler, uint32_t n)
 {
 	struct exchange *e = sampler->exchange;
-	for (size_t i = 0; i < e->n_residencies; i++)
+	for (size_t i = 0; e && i < e->n_residencies; i++)
 		if (!residency_refresh(e->residencies[i], n))
 			return false;
 	return true;
@@ -231,11 +231,11 @@ static void draw(struct sampler *sampler, size_t m)
 	}
 }
 
-static sample_id draw_within(
-	struct sampler *sampler, struct sampler_stream *stream, uint32_t label)
+sample_id sampler_draw_within(struct sampler *sampler, stream_id id, uint32_t label)
 {
 	struct exchange *e = sampler->exchange;
-	ensure(e->labels);
+	struct sampler_stream *stream = stream_get(sampler, id);
+	ensure(e && e->labels);
 	if (label >= e->labels->n)
 		return SAMPLE_NONE;
 	const uint32_t *first = &e->labels->first[label];
@@ -244,14 +244,14 @@ static sample_id draw_within(
 	return drawn == SAMPLE_NONE ? drawn : give(e, stream, drawn);
 }
 
-static void resident(struct sampler *sampler, uint32_t space, sample_id sample)
+void sampler_resident(struct sampler *sampler, uint32_t space, sample_id sample)
 {
 	struct residency *residency = exchange_find_residency(sampler->exchange, space);
 	if (residency)
 		residency_admit(residency, sample);
 }
 
-static void evicted(struct sampler *sampler, uint32_t space, sample_id sample)
+void sampler_evicted(struct sampler *sampler, uint32_t space, sample_id sample)
 {
 	struct residency *residency = exchange_find_residency(sampler->exchange, space);
 	if (!residency)
@@ -265,9 +265,4 @@ const struct sampler_ops sampler_exchange = {
 	.remove = remove_stream,
 	.draw = draw,
 	.validate = exchange_validate,
-	.leave = leave,
-	.draw_within = draw_within,
-	.resident = resident,
-	.evicted = evicted,
-	.refresh = refresh_some,
 };

@@ -48,7 +48,7 @@ must_check int classes_cover(struct classes *classes, uint32_t n_ids);
 must_check int classes_split(struct classes *classes, const roaring_bitmap_t *ids);
 /* Adds to counts[c], for each class c, the number of the class's ids that are in `ids`. */
 void classes_count(
-	struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts);
+	const struct classes *classes, const roaring_bitmap_t *ids, uint32_t *counts);
 
 /*
  * The ids of a class form one range of slots. R_j is the set of the ids that stream j has yet to
@@ -64,10 +64,9 @@ void classes_count(
  */
 struct slots {
 	struct classes classes;
-	uint32_t *of;	 /* slot of each id */
-	uint32_t *id;	 /* id in each slot */
-	uint32_t *first; /* first slot of each class */
-	uint32_t n;
+	uint32_t *of;	    /* slot of each id */
+	uint32_t *id;	    /* id in each slot */
+	uint32_t *first;    /* first slot of each class */
 	uint32_t n_classes; /* number of classes that have ids */
 	atomic_uint references;
 };
@@ -178,7 +177,7 @@ static inline uint32_t exchange_class(const struct exchange *exchange, sample_id
 void exchange_validate(const struct sampler *sampler);
 
 struct member *exchange_find_member(const struct exchange *exchange, job_id job);
-/* Returns NULL if the cache space with this number has no residency. */
+/* Returns NULL if the cache space with this number has no residency, or `exchange` is NULL. */
 struct residency *exchange_find_residency(const struct exchange *exchange, uint32_t id);
 /* Makes the residency if there is none. -ENOMEM */
 must_check int exchange_get_residency(

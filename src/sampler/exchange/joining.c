@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "base/ensure.h"
 #include "sampler/exchange/exchange_internal.h"
 
@@ -21,8 +22,7 @@ struct left {
 struct sampler_joining {
 	const roaring_bitmap_t *selection; /* owned by the caller */
 	const struct exchange *exchange;   /* NULL: the sampler has no classes */
-	const struct labels *labels;
-	bool cuts;	     /* the selection may divide a class */
+	bool cuts;			   /* the selection may divide a class */
 	struct slots *slots; /* the sampler's slots at sampler_joining_new */
 	struct slots *refined;
 	struct member *member;
@@ -83,7 +83,6 @@ int sampler_joining_new(const struct sampler *sampler, uint32_t space,
 	*joining = (struct sampler_joining){.selection = selection, .exchange = e};
 	int error = 0;
 	if (e) {
-		joining->labels = e->labels;
 		joining->n_ids = bound_of(selection);
 		joining->covered = is_covered(e, space, joining->n_ids);
 		joining->cuts = may_cut(e, selection);
@@ -116,7 +115,8 @@ void sampler_joining_free(struct sampler_joining **pointer)
 
 static int make_member(struct sampler_joining *joining)
 {
-	ensure(!joining->labels || joining->n_ids <= joining->labels->n_ids);
+	const struct labels *labels = joining->exchange->labels; /* never changes */
+	ensure(!labels || joining->n_ids <= labels->n_ids);
 	joining->member = calloc(1, sizeof(*joining->member));
 	if (!joining->member)
 		return -ENOMEM;
@@ -129,9 +129,7 @@ static int make_where(struct sampler_joining *joining)
 {
 	if (joining->covered)
 		return 0;
-	joining->where =
-		reallocarray(NULL, (size_t)joining->n_ids + 1, sizeof(*joining->where));
-	if (!joining->where)
+	if (!array_resize(joining->where, (size_t)joining->n_ids + 1))
 		return -ENOMEM;
 	for (uint32_t id = 0; id < joining->n_ids; id++)
 		joining->where[id] = NONE;
@@ -148,8 +146,8 @@ int sampler_joining_prepare(struct sampler_joining *joining)
 	if (!error && !joining->cuts)
 		joining->refined = slots_hold(joining->slots);
 	else if (!error)
-		error = slots_refine(joining->slots, joining->labels, joining->n_ids,
-			joining->selection, &joining->refined);
+		error = slots_refine(joining->slots, joining->exchange->labels,
+			joining->n_ids, joining->selection, &joining->refined);
 	for (size_t i = 0; !error && i < joining->n_left; i++)
 		if (joining->refined != joining->slots)
 			error = slots_translate(joining->refined, joining->left[i].ids,
@@ -205,11 +203,8 @@ static void put_in_place(struct exchange *e, struct sampler_joining *joining)
 static int add_member(struct exchange *e, uint32_t space, struct sampler_joining *joining)
 {
 	struct residency *residency;
-	struct member **members =
-		reallocarray(e->members, e->n_members + 1, sizeof(struct member *));
-	if (!members)
+	if (!array_resize(e->members, e->n_members + 1))
 		return -ENOMEM;
-	e->members = members;
 	int error = exchange_get_residency(e, space, &residency);
 	if (error)
 		return error;
@@ -220,7 +215,7 @@ static int add_member(struct exchange *e, uint32_t space, struct sampler_joining
 		return error;
 	}
 	put_in_place(e, joining);
-	members[e->n_members++] = joining->member;
+	e->members[e->n_members++] = joining->member;
 	joining->member = NULL;
 	e->changes++;
 	return 0;

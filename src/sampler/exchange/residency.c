@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/array_grow.h"
 #include "sampler/exchange/exchange_internal.h"
 
 #include <errno.h>
@@ -54,16 +55,13 @@ static int widen(struct residency *residency)
 {
 	uint32_t stride = residency->stride ? 2 * residency->stride : 4;
 	size_t n = (size_t)residency->capacity * stride;
-	struct member **columns =
-		reallocarray(residency->columns, stride, sizeof(*columns));
-	if (!columns)
+	if (!array_resize(residency->columns, stride))
 		return -ENOMEM;
-	residency->columns = columns;
 	struct node *nodes = malloc((n ? n : 1) * sizeof(*nodes));
 	if (!nodes)
 		return -ENOMEM;
 	for (uint32_t i = residency->stride; i < stride; i++)
-		columns[i] = NULL;
+		residency->columns[i] = NULL;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t at = (uint32_t)(i / stride);
 		uint32_t column = (uint32_t)(i % stride);
@@ -125,14 +123,9 @@ static bool grow_groups(struct residency *residency)
 {
 	uint32_t n = residency->group_capacity ? 2 * residency->group_capacity : 4;
 	size_t heads_each = (size_t)residency->stride * residency->stride;
-	struct group *groups = reallocarray(residency->groups, n, sizeof(*groups));
-	if (!groups)
+	if (!array_resize(residency->groups, n) ||
+		!array_resize(residency->heads, n * heads_each))
 		return false;
-	residency->groups = groups;
-	uint32_t *heads = reallocarray(residency->heads, n, heads_each * sizeof(*heads));
-	if (!heads)
-		return false;
-	residency->heads = heads;
 	residency->group_capacity = n;
 	return true;
 }
@@ -142,12 +135,10 @@ static bool cover_classes(struct residency *residency)
 	uint32_t n = residency->exchange->slots->classes.n;
 	if (n <= residency->n_classes)
 		return true;
-	uint32_t *group_of = reallocarray(residency->group_of, n, sizeof(*group_of));
-	if (!group_of)
+	if (!array_resize(residency->group_of, n))
 		return false;
 	for (uint32_t class = residency->n_classes; class < n; class ++)
-		group_of[class] = NONE;
-	residency->group_of = group_of;
+		residency->group_of[class] = NONE;
 	residency->n_classes = n;
 	return true;
 }

@@ -70,7 +70,6 @@ int slots_new(struct classes *given, const struct labels *labels, struct slots *
 	}
 	slots->classes = *given;
 	classes = &slots->classes;
-	slots->n = classes->n_ids;
 	atomic_init(&slots->references, 1);
 	slots->of = calloc(room, sizeof(*slots->of));
 	slots->id = calloc(room, sizeof(*slots->id));
@@ -110,5 +109,5 @@ int slots_refine(struct slots *slots, const struct labels *labels, uint32_t n_id
 int slots_translate(
 	const struct slots *slots, const struct idset *ids, struct idset **ret)
 {
-	return idset_from_places(ids, slots->id, slots->n, ret);
+	return idset_from_places(ids, slots->id, slots->classes.n_ids, ret);
 }

@@ -44,8 +44,8 @@ static void validate_slots(const struct exchange *e)
 	auto_free uint32_t *seen =
 		/* label + 1 of each class; 0: no id of the class was checked yet */
 		calloc(e->slots->classes.n, sizeof(*seen));
-	ensure(seen && slots->n == e->slots->classes.n_ids);
-	for (uint32_t slot = 0; slot < slots->n; slot++) {
+	ensure(seen);
+	for (uint32_t slot = 0; slot < slots->classes.n_ids; slot++) {
 		uint32_t id = slots->id[slot];
 		uint32_t class = e->slots->classes.of[id];
 		uint32_t at = slot - slots->first[class];
@@ -60,7 +60,7 @@ static void validate_set(const struct slots *slots, const struct sampler_stream 
 {
 	idset_validate(stream->owned->slots);
 	ensure(idset_size(stream->owned->slots) == stream->remaining);
-	for (uint32_t slot = 0; slot < slots->n; slot++)
+	for (uint32_t slot = 0; slot < slots->classes.n_ids; slot++)
 		ensure(idset_contains(stream->owned->slots, slot) ==
 			idset_contains(stream->set, slots->id[slot]));
 }
