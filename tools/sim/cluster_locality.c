@@ -176,7 +176,7 @@ static int print_shares(struct cluster_out *out)
 	fputs("Samples of a mini-batch that move if each rank takes the samples of its\n"
 	      "own node\n\n"
 	      "learners  b: samples each   moved     law   messages  by a sweep\n",
-		out->out);
+		stdout);
 	for (int i = 0; i < 5; i++)
 		for (int j = 0; j < 4; j++) {
 			struct setting setting = {learners[i], learners[i], sizes[j], 1};
@@ -185,10 +185,9 @@ static int print_shares(struct cluster_out *out)
 			int err = run(&setting, &result);
 			if (err)
 				return err;
-			fprintf(out->out, "%8u %17u %6.2f%% %6.2f%% %10.1f %11.1f\n",
-				learners[i], sizes[j], 100 * result.share,
-				100 * cluster_law(sizes[j]), result.messages,
-				result.sweep);
+			printf("%8u %17u %6.2f%% %6.2f%% %10.1f %11.1f\n", learners[i],
+				sizes[j], 100 * result.share, 100 * cluster_law(sizes[j]),
+				result.messages, result.sweep);
 			snprintf(curve, sizeof(curve), "%u", sizes[j]);
 			cluster_figure(out, "moved", curve, learners[i], result.share);
 			cluster_figure(
@@ -208,8 +207,7 @@ static int print_row(struct cluster_out *out, const char *title, const char *cur
 	int err = run(setting, &result);
 	if (err)
 		return err;
-	fprintf(out->out, "%-52s %6.2f%% %9.1f\n", title, 100 * result.share,
-		result.messages);
+	printf("%-52s %6.2f%% %9.1f\n", title, 100 * result.share, result.messages);
 	cluster_figure(out, "less", curve, x, result.share);
 	return 0;
 }
@@ -236,7 +234,7 @@ static int print_less(struct cluster_out *out)
 	};
 	fputs("\nFewer moves, 1,024 learners                            moved  "
 	      "messages\n",
-		out->out);
+		stdout);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int err = print_row(
 			out, rows[i].title, rows[i].curve, rows[i].x, &rows[i].setting);
@@ -246,20 +244,19 @@ static int print_less(struct cluster_out *out)
 	return 0;
 }
 
-static int print_cost(struct cluster_out *out)
+static int print_cost(void)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
 	fputs("\nThe division of a mini-batch among ranks, b = 32, time of one thread "
 	      "here\n",
-		out->out);
+		stdout);
 	for (int i = 0; i < 4; i++) {
 		struct setting setting = {nodes[i], 4 * nodes[i], 32, 1};
 		struct result result;
 		int err = run(&setting, &result);
 		if (err)
 			return err;
-		fprintf(out->out,
-			"  %3u nodes, %4u learners: %6.0f us, %.1f ns a sample\n",
+		printf("  %3u nodes, %4u learners: %6.0f us, %.1f ns a sample\n",
 			nodes[i], 4 * nodes[i], result.us,
 			1000 * result.us / (4 * nodes[i] * 32));
 	}
@@ -271,5 +268,5 @@ int cluster_locality(struct cluster_out *out)
 	int err = print_shares(out);
 	if (!err)
 		err = print_less(out);
-	return err ? err : print_cost(out);
+	return err ? err : print_cost();
 }
