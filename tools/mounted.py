@@ -43,6 +43,12 @@ def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
                    for section, keys in sections.items())
 
 
+def proc_bytes(path, key):
+    """Returns the bytes of the line "key: N kB" of a file in /proc."""
+    with open(path, encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(key + ":")) * 1024
+
+
 def signals_end_it(number, _):
     raise KeyboardInterrupt(number)
 
@@ -153,10 +159,9 @@ class Daemon:
         with open(f"/proc/{supervisor}/task/{supervisor}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 
-    def peak_kb(self):
-        """Returns the peak of the daemon's memory in KiB."""
-        with open(f"/proc/{self.engine()}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    def memory(self, key):
+        """Returns the bytes of a line of the engine's /proc/PID/status, such as VmRSS."""
+        return proc_bytes(f"/proc/{self.engine()}/status", key)
 
     def cpu_s(self):
         """Returns the CPU time of the daemon in seconds."""
@@ -187,25 +192,53 @@ def exactly_once(daemon, job, paths):
     return problems
 
 
-def run_readers(commands):
-    """Runs several command lines at the same time. Returns the JSON of each, and the wall time."""
-    begin = time.monotonic()
-    running = {}
+@contextlib.contextmanager
+def started(commands, **how):
+    """Starts several command lines. Yields their processes, and kills those that still run at the
+    end of the `with` block."""
+    processes = []
     try:
-        for name, command in commands.items():
-            running[name] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        results = {}
-        for name, process in running.items():
-            output = process.communicate()[0]
-            if process.returncode != 0:
-                raise Failed(f"the reader of {name} ended with {process.returncode}")
-            results[name] = json.loads(output)
+        for command in commands:
+            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how))
+        yield processes
     finally:
-        for process in running.values():
+        for process in processes:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+
+def answer(process, name):
+    """Returns the JSON that the process prints until its end. name: of the process, in messages."""
+    output = process.communicate()[0]
+    if process.returncode != 0:
+        raise Failed(f"{name} ended with {process.returncode}")
+    return json.loads(output)
+
+
+def call(argv, name=None, **how):
+    """Runs a program. Returns the JSON that it prints. name: for messages, instead of argv[0]."""
+    with started([argv], **how) as [process]:
+        return answer(process, name or argv[0])
+
+
+def run_readers(commands):
+    """Runs several command lines at the same time. Returns the JSON of each, and the wall time."""
+    begin = time.monotonic()
+    with started(commands.values()) as processes:
+        results = {name: answer(process, f"the reader of {name}")
+                   for name, process in zip(commands, processes)}
     return results, time.monotonic() - begin
+
+
+def made(tool, *arguments, problem=None):
+    """Runs a tool that makes a directory and prints its path. Returns the path. problem: the
+    message if the tool fails."""
+    done = subprocess.run([os.path.join(TOOLS, tool), *arguments], stdout=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{problem or tool + ' failed'} (see above)")
+    return done.stdout.strip()
 
 
 def main_wrapper(main):

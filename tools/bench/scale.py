@@ -7,7 +7,6 @@ about decoding."""
 import contextlib
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import time
 
 from PIL import Image
 
-from mounted import Daemon, job_ini
+from mounted import Daemon, job_ini, proc_bytes
 
 CLASSES = 1000
 JOBS, FEWER_JOBS, MANY = 64, 16, 5_000_000  # FEWER_JOBS from MANY samples on, to save memory
@@ -58,14 +57,18 @@ def make_tree(directory, n):
 
 
 def rss(daemon):
-    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) * 1024
+    return daemon.memory("VmRSS")
 
 
 def slab():
     """Returns the bytes of kernel memory for names and inodes, roughly."""
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Slab:")) * 1024
+    return proc_bytes("/proc/meminfo", "Slab")
+
+
+def bytes_in(directory, ending=""):
+    """Returns the bytes of the files whose names have the ending."""
+    return sum(entry.stat().st_size for entry in os.scandir(directory)
+               if entry.name.endswith(ending))
 
 
 def first_byte(daemon, job, epoch=0):
@@ -220,9 +223,8 @@ def measure(args, n, directory):
     bare = rss(daemon)
     daemon.__exit__()
     figures["start from the catalogue, s"] = f"{bare_s:.1f}"
-    catalogue = os.path.join(state, "datasets")
-    disk = sum(os.path.getsize(os.path.join(catalogue, name)) for name in os.listdir(catalogue))
-    figures["catalogue on the disk, B/sample"] = f"{disk / n:.0f}"
+    figures["catalogue on the disk, B/sample"] = \
+        f"{bytes_in(os.path.join(state, 'datasets')) / n:.0f}"
     figures["memory of the catalogue, B/sample"] = f"{bare / n:.1f}"
     start_s, daemon = start(inis)
     figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
@@ -243,11 +245,8 @@ def table(args, measure_size, what):
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
     found = []
     for n in sizes:
-        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
-        try:
+        with tempfile.TemporaryDirectory(dir=args.memory, prefix="joaderfs-bench-") as directory:
             found.append(measure_size(args, n, directory))
-        finally:
-            shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
     rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
     return {"what": what, "table": rows, "plots": []}

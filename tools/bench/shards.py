@@ -11,7 +11,7 @@ import tarfile
 from PIL import Image
 
 from mounted import job_ini
-from scale import CACHE, Kept, read, rss, table, timed, with_find
+from scale import CACHE, Kept, bytes_in, read, rss, table, timed, with_find
 
 IN_SHARD = 10_000
 CLASSES = 1000
@@ -54,9 +54,8 @@ def measure(args, n, directory):
     figures["first scan, s"] = f"{took:.1f}"
     figures["first scan, samples/s"] = f"{n / took:,.0f}"
     figures["find and tar -t, samples/s"] = f"{n / with_find(shards, '-n 1 tar -tf'):,.0f}"
-    catalogue = os.path.join(state, "datasets")
-    size = sum(os.stat(os.path.join(catalogue, name)).st_size for name in os.listdir(catalogue))
-    figures["catalogue on the disk, B/sample"] = f"{size / n:.1f}"
+    figures["catalogue on the disk, B/sample"] = \
+        f"{bytes_in(os.path.join(state, 'datasets')) / n:.1f}"
     args.progress(f"{n:,} samples in shards: start from the catalogue")
     took, daemon = start({})
     figures["start from the catalogue, s"] = f"{took:.1f}"

@@ -12,9 +12,9 @@ import subprocess
 import tempfile
 import time
 
-from mounted import job_ini
+from mounted import job_ini, proc_bytes
 from restart import die
-from scale import BATCH, CACHE, Kept, read, timed
+from scale import BATCH, CACHE, Kept, bytes_in, read, timed
 from shards import CLASSES, IN_SHARD, make_shards
 
 HUGE = 100_000_000
@@ -26,25 +26,14 @@ MEMORY, DISK = 190, 60
 MADE_MEMORY, MADE_DISK = 30, 160
 
 
-def meminfo(key):
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(key)) * 1024
-
-
 def lacks(n, directory, made):
     """Returns the reason why so many samples can't be measured here, or None."""
     memory, disk = (MADE_MEMORY, MADE_DISK) if made else (MEMORY, DISK)
-    for what, has, needs in (("memory", meminfo("MemAvailable:"), n * memory),
+    for what, has, needs in (("memory", proc_bytes("/proc/meminfo", "MemAvailable"), n * memory),
                              (directory, shutil.disk_usage(directory).free, n * disk)):
         if has < needs:
             return f"needs {needs / 2**30:.0f} GiB of {what}, has {has / 2**30:.0f}"
     return None
-
-
-def anonymous(daemon):
-    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
-        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in file
-                if line.startswith(("VmRSS", "RssAnon"))}
 
 
 def end(daemon):
@@ -103,9 +92,8 @@ def draws(args, shards, state, n, figures):
         drawn = BATCH * (BATCHES - 1)
         figures["a draw by labels, us"] = f"{1e6 * took / drawn:.2f}"
         figures["CPU of that, us"] = f"{1e6 * (daemon.cpu_s() - cpu) / drawn:.2f}"
-        job = os.path.join(state, "jobs", "order")
         figures["journal, bytes per draw"] = \
-            f"{sum(os.path.getsize(os.path.join(job, name)) for name in os.listdir(job)) / drawn:.2f}"
+            f"{bytes_in(os.path.join(state, 'jobs', 'order')) / drawn:.2f}"
         took, text = timed(lambda: daemon.read("jobs", "order", "state"))
         figures["a checkpoint, bytes, ms"] = f"{len(text)}, {1e3 * took:.1f}"
         took, names = timed(lambda: os.listdir(daemon.epoch("list")))
@@ -148,16 +136,16 @@ def with_jobs(args, shards, state, n, layout, jobs, figures):
         found = deaths(daemon)
         for k in range(jobs):
             read(sample(daemon, k, UNREAD))  # each job draws
-        memory = anonymous(daemon)
+        anonymous, memory = daemon.memory("RssAnon"), daemon.memory("VmRSS")
     finally:
         end(daemon)
     answers, cpu, _ = zip(*found)
     figures[f"death to the next answer, {title}, ms, least"] = f"{min(answers):,.0f}"
     figures[f"the same, {title}, median of {DEATHS}"] = f"{statistics.median(answers):,.0f}"
     figures[f"CPU of that, {title}, ms, least"] = f"{min(cpu):,.0f}"
-    figures[f"anonymous memory, {title}, B/sample"] = f"{memory['RssAnon'] / n:.2f}"
-    figures[f"with mapped pages, {title}, B/sample"] = f"{memory['VmRSS'] / n:.2f}"
-    return memory["RssAnon"]
+    figures[f"anonymous memory, {title}, B/sample"] = f"{anonymous / n:.2f}"
+    figures[f"with mapped pages, {title}, B/sample"] = f"{memory / n:.2f}"
+    return anonymous
 
 
 def measure(args, n, directory):
@@ -172,11 +160,8 @@ def measure(args, n, directory):
     else:
         scan(args, shards, state, n, figures)
     catalogue = os.path.join(state, "datasets")
-    sizes = {name: os.path.getsize(os.path.join(catalogue, name))
-             for name in os.listdir(catalogue)}
-    figures["on the disk, B/sample"] = f"{sum(sizes.values()) / n:.1f}"
-    figures["of it mapped, B/sample"] = \
-        f"{sum(size for name, size in sizes.items() if name.endswith('.map')) / n:.1f}"
+    figures["on the disk, B/sample"] = f"{bytes_in(catalogue) / n:.1f}"
+    figures["of it mapped, B/sample"] = f"{bytes_in(catalogue, '.map') / n:.1f}"
     for layout in "flat", "classes":
         memory = []
         for jobs in 1, JOBS:
@@ -198,11 +183,8 @@ def starting(args):
         if why:
             notes.append(f"{n:,} samples are not measured: {why}.")
             continue
-        directory = tempfile.mkdtemp(dir=args.disk, prefix="joaderfs-bench-")
-        try:
+        with tempfile.TemporaryDirectory(dir=args.disk, prefix="joaderfs-bench-") as directory:
             found[n] = measure(args, n, directory)
-        finally:
-            shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in found)]]
     columns = list(found.values())
     rows += [[name, "", *(column[name] for column in columns)]
