@@ -313,6 +313,14 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	*sched_pointer = NULL;
 }
 
+uint32_t *sim_labels_new(uint32_t n_ids, uint32_t labels)
+{
+	uint32_t *ret = calloc(n_ids + 1, sizeof(*ret));
+	for (uint32_t id = 0; ret && id < n_ids; id++)
+		ret[id] = id % labels;
+	return ret;
+}
+
 int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
 	const uint32_t *id_labels, uint32_t **ret_labels, uint32_t **ret_opens)
 {
