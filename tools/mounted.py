@@ -33,14 +33,18 @@ def dataset_paths(directory, classes=None):
     return found
 
 
-def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
-    """Returns the ini of a job. Leaves out keys whose value is None or 0."""
-    sections = {"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
-                "tensor": {"resize": resize, "crop": crop, "format": "ppm", **(tensor or {})},
-                "view": view or {}}
+def ini_text(sections):
+    """Returns the text of an ini. Leaves out keys whose value is None or 0."""
     return "".join(f"[{section}]\n" + "".join(f"{key} = {value}\n"
                                               for key, value in keys.items() if value)
                    for section, keys in sections.items())
+
+
+def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
+    return ini_text({"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
+                     "tensor": {"resize": resize, "crop": crop, "format": "ppm",
+                                **(tensor or {})},
+                     "view": view or {}})
 
 
 def proc_bytes(path, key):
@@ -81,17 +85,13 @@ class Daemon:
     def _start(self):
         for name in ("mnt", "state", "jobs.d"):
             os.mkdir(os.path.join(self.top, name))
-        options = {"seed": 1, **self.options}
         datasets = self.dataset if isinstance(self.dataset, dict) else {
             "photos": self.source or self.dataset}
-        self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\n"
-                    f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
-                    + "".join(f"{key} = {value}\n" for key, value in options.items())
-                    + "".join(f"[dataset {name}]\npath = {path}\n"
-                              for name, path in datasets.items())
-                    + ("[cluster]\n" if self.cluster else "")
-                    + "".join(f"{key} = {value}\n"
-                              for key, value in (self.cluster or {}).items()))
+        self._write("joaderfs.ini", ini_text({
+            "joaderfs": {"cache": self.cache, "state": f"{self.top}/state", "jobs": "jobs.d",
+                         "socket": f"{self.top}/socket", "seed": 1, **self.options},
+            **{f"dataset {name}": {"path": path} for name, path in datasets.items()},
+            **({"cluster": self.cluster} if self.cluster else {})}))
         for name, text in self.jobs.items():
             self._write(f"jobs.d/{name}.ini", text)
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:

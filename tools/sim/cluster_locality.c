@@ -3,10 +3,10 @@
 
 #include "cluster.h"
 #include "base/clock.h"
+#include "base/ensure.h"
 #include "base/rng.h"
 #include "place/locality.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 
@@ -17,6 +17,8 @@
 #define SEED 1
 /* approximate number of samples in all batches of a setting */
 #define SAMPLES_EACH 1000000
+#define MOST_LEARNERS 1024		   /* and so many nodes at most */
+#define MOST_SAMPLES (MOST_LEARNERS * 256) /* of a batch */
 
 struct setting {
 	uint32_t nodes, learners;
@@ -37,8 +39,10 @@ struct result {
 
 struct world {
 	struct setting setting;
-	uint32_t *sample_node, *rank_node, *rank_count, *rank;
-	int64_t *imbalance; /* samples of each node beyond those that its learners take */
+	uint32_t sample_node[MOST_SAMPLES], rank[MOST_SAMPLES];
+	uint32_t rank_node[MOST_LEARNERS], rank_count[MOST_LEARNERS];
+	/* samples of each node beyond those that its learners take */
+	int64_t imbalance[MOST_LEARNERS];
 	struct locality *locality;
 	struct rng rng;
 };
@@ -48,37 +52,17 @@ double cluster_law(double b)
 	return exp(b * log(b) - b - lgamma(b + 1));
 }
 
-static void free_world(struct world *world)
-{
-	free(world->sample_node);
-	free(world->rank_node);
-	free(world->rank_count);
-	free(world->rank);
-	free(world->imbalance);
-	locality_free(&world->locality);
-}
-
-static int make_world(const struct setting *setting, struct world *ret)
+static int begin(struct world *world, const struct setting *setting)
 {
 	uint32_t ranks = setting->learners, n = ranks * setting->b;
-	*ret = (struct world){.setting = *setting,
-		.sample_node = calloc(n, sizeof(uint32_t)),
-		.rank_node = calloc(ranks, sizeof(uint32_t)),
-		.rank_count = calloc(ranks, sizeof(uint32_t)),
-		.rank = calloc(n, sizeof(uint32_t)),
-		.imbalance = calloc(setting->nodes, sizeof(int64_t))};
-	if (!ret->sample_node || !ret->rank_node || !ret->rank_count || !ret->rank ||
-		!ret->imbalance ||
-		locality_new(setting->nodes, ranks, n, &ret->locality)) {
-		free_world(ret);
-		return -ENOMEM;
-	}
-	rng_seed(&ret->rng, SEED);
+	ensure(ranks <= MOST_LEARNERS && n <= MOST_SAMPLES);
+	world->setting = *setting;
+	rng_seed(&world->rng, SEED);
 	for (uint32_t r = 0; r < ranks; r++) {
-		ret->rank_node[r] = (uint32_t)((uint64_t)r * setting->nodes / ranks);
-		ret->rank_count[r] = setting->b;
+		world->rank_node[r] = (uint32_t)((uint64_t)r * setting->nodes / ranks);
+		world->rank_count[r] = setting->b;
 	}
-	return 0;
+	return locality_new(setting->nodes, ranks, n, &world->locality);
 }
 
 /* Returns the number of messages if the first node with too many samples always sends to the first
@@ -146,14 +130,14 @@ static int run_batch(struct world *world, struct result *result)
 static int run(const struct setting *setting, struct result *ret)
 {
 	uint32_t batches = 8 + SAMPLES_EACH / (setting->learners * setting->b);
-	struct world world;
-	int err = make_world(setting, &world);
+	static struct world world;
+	int err = begin(&world, setting);
 	if (err)
 		return err;
 	*ret = (struct result){.us = INFINITY};
 	for (uint32_t i = 0; i < batches && !err; i++)
 		err = run_batch(&world, ret);
-	free_world(&world);
+	locality_free(&world.locality);
 	ret->share /= batches;
 	ret->messages /= batches;
 	ret->sweep /= batches;

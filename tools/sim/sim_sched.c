@@ -191,6 +191,7 @@ int sim_sched_release(struct sim_open *open)
 	struct effects effects;
 	ensure(open->answered && open->request.status == 0);
 	sim_supply_detach(open);
+	job->share.samples++;
 	effects_init(&effects);
 	epochs_released(job->epochs, open->request.found_epoch, open->request.position,
 		true, 0, &effects);

@@ -113,7 +113,6 @@ must_check int sim_sched_wait(struct sim_open *open);
 sample_id sim_sched_take(struct sim_sched *sched);
 /* Notes that the caller has read and decoded the sample, which is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
-void sim_sched_served(struct sim_sched_job *job);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
 /* Calls shares_window (share/share.h) with these arguments. -ENOMEM */
