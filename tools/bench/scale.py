@@ -115,6 +115,14 @@ class Kept(Daemon):
 
 
 @contextlib.contextmanager
+def kept(state, args, tree, inis):
+    """Runs a daemon with its state in `state`. Yields the seconds of its start, and the daemon."""
+    begin = time.monotonic()
+    with Kept(state, args.program, tree, inis, CACHE) as daemon:
+        yield time.monotonic() - begin, daemon
+
+
+@contextlib.contextmanager
 def hits(daemon, seconds, figures, title):
     """Measures, while the `with` block runs, how long opens of a job take."""
     with subprocess.Popen([sys.executable, "-c", READER, daemon.epoch("job0"), str(seconds),
@@ -208,35 +216,25 @@ def measure(args, n, directory):
         name = title.replace(" ", "-")
         inis[name] = job_ini(name, 0, 8, view=view)
     inis["order"] = job_ini("order", 0, 8, {"format": "npy"}, {"layout": "batch", "batch": BATCH})
-
-    def start(inis):
-        daemon = Kept(state, args.program, tree, inis, CACHE)
-        return timed(daemon.__enter__)
     args.progress(f"{n:,} samples: first scan")
-    scan_s, daemon = start({})
-    daemon.__exit__()
-    figures["first scan, files/s"] = f"{n / scan_s:,.0f}"
+    with kept(state, args, tree, {}) as (scan_s, _):
+        figures["first scan, files/s"] = f"{n / scan_s:,.0f}"
     figures["find and head -c 4096, files/s"] = \
         f"{n / with_find(tree, 'head -qc 4096'):,.0f}"
     args.progress(f"{n:,} samples: start from the catalogue")
-    bare_s, daemon = start({})
-    bare = rss(daemon)
-    daemon.__exit__()
+    with kept(state, args, tree, {}) as (bare_s, daemon):
+        bare = rss(daemon)
     figures["start from the catalogue, s"] = f"{bare_s:.1f}"
     figures["catalogue on the disk, B/sample"] = \
         f"{bytes_in(os.path.join(state, 'datasets')) / n:.0f}"
     figures["memory of the catalogue, B/sample"] = f"{bare / n:.1f}"
-    start_s, daemon = start(inis)
-    figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
-    try:
+    with kept(state, args, tree, inis) as (start_s, daemon):
+        figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
         idle = look(args, daemon, n, jobs, figures)
-    finally:
-        daemon.__exit__()
     figures["memory of each job that waits, B/sample"] = f"{(idle - bare) / n / len(inis):.2f}"
     args.progress(f"{n:,} samples: start with what has begun")
-    again_s, daemon = start(inis)
-    daemon.__exit__()
-    figures["start with all of them begun, s"] = f"{again_s:.1f}"
+    with kept(state, args, tree, inis) as (again_s, _):
+        figures["start with all of them begun, s"] = f"{again_s:.1f}"
     return figures
 
 

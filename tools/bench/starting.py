@@ -5,6 +5,7 @@ of a sample; the time from the death of the engine to the next answer, with one 
 the cost of drawing; the bytes on the disk and in memory. All tar shards are hard links to one
 shard, so only the catalogue takes disk space. --made makes the catalogue without a scan."""
 
+import contextlib
 import os
 import shutil
 import statistics
@@ -52,8 +53,9 @@ def sample(daemon, k, number=0):
     return os.path.join(daemon.epoch(f"job{k}"), name)
 
 
+@contextlib.contextmanager
 def start(args, shards, state, layout, jobs):
-    """Starts a daemon. Returns the seconds until the first byte of a sample of job0, and the
+    """Runs a daemon. Yields the seconds until the first byte of a sample of job0, and the
     daemon."""
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, view={"layout": layout}, epochs=3)
             for k in range(jobs)}
@@ -62,10 +64,9 @@ def start(args, shards, state, layout, jobs):
     daemon.__enter__()
     try:
         read(sample(daemon, 0))
-    except OSError:
+        yield time.monotonic() - begin, daemon
+    finally:
         end(daemon)
-        raise
-    return time.monotonic() - begin, daemon
 
 
 def deaths(daemon):
@@ -118,27 +119,20 @@ def scan(args, shards, state, n, figures):
 def with_jobs(args, shards, state, n, layout, jobs, figures):
     shutil.rmtree(os.path.join(state, "jobs"), ignore_errors=True)
     title = f"{layout}, {jobs} job{'s' * (jobs > 1)}"
-    took, daemon = start(args, shards, state, layout, jobs)
-    try:
+    with start(args, shards, state, layout, jobs) as (took, daemon):
         figures[f"start to the first byte, new, {title}, ms"] = f"{1e3 * took:,.0f}"
         for k in range(1, jobs):
             read(sample(daemon, k))
-    finally:
-        end(daemon)
     took = []
     for _ in range(STARTS):
-        seconds, daemon = start(args, shards, state, layout, jobs)
-        took.append(seconds)
-        end(daemon)
+        with start(args, shards, state, layout, jobs) as (seconds, _):
+            took.append(seconds)
     figures[f"the same, known, {title}, ms, least"] = f"{1e3 * min(took):,.0f}"
-    _, daemon = start(args, shards, state, layout, jobs)
-    try:
+    with start(args, shards, state, layout, jobs) as (_, daemon):
         found = deaths(daemon)
         for k in range(jobs):
             read(sample(daemon, k, UNREAD))  # each job draws
         anonymous, memory = daemon.memory("RssAnon"), daemon.memory("VmRSS")
-    finally:
-        end(daemon)
     answers, cpu, _ = zip(*found)
     figures[f"death to the next answer, {title}, ms, least"] = f"{min(answers):,.0f}"
     figures[f"the same, {title}, median of {DEATHS}"] = f"{statistics.median(answers):,.0f}"
