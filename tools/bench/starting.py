@@ -20,7 +20,7 @@ from shards import CLASSES, IN_SHARD, make_shards
 
 HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
-BATCHES = 500  # number of batches whose labels are read, which draws their samples
+BATCHES = 500  # most batches whose labels are read, which draws their samples
 # Most bytes per sample that a first scan needs, in memory and on the disk; and the same for
 # bench/catalogue.c, which keeps its rows on the disk.
 MEMORY, DISK = 190, 60
@@ -89,8 +89,9 @@ def draws(args, shards, state, n, figures):
         took, _ = timed(lambda: label(0))
         figures["an epoch begins, ms"] = f"{1e3 * took:.0f}"
         cpu = daemon.cpu_s()
-        took, _ = timed(lambda: [label(k) for k in range(1, BATCHES)])
-        drawn = BATCH * (BATCHES - 1)
+        batches = range(1, min(BATCHES, n // BATCH))
+        took, _ = timed(lambda: [label(k) for k in batches])
+        drawn = BATCH * len(batches)
         figures["a draw by labels, us"] = f"{1e6 * took / drawn:.2f}"
         figures["CPU of that, us"] = f"{1e6 * (daemon.cpu_s() - cpu) / drawn:.2f}"
         figures["journal, bytes per draw"] = \
