@@ -47,12 +47,10 @@ static bool image_size(const char *path, struct tensor_shape *ret)
 	auto_fclose FILE *file = fopen(path, "rb");
 	if (!file || fread(head, sizeof(head), 1, file) != 1)
 		return false;
-	rewind(file);
-	if (head[0] == 0xff)
-		return jpeg_size(file, ret);
 	*ret = (struct tensor_shape){.height = png_get_uint_32(head + SIZE_AT + 4),
 		.width = png_get_uint_32(head + SIZE_AT)};
-	return true;
+	rewind(file);
+	return head[0] != 0xff || jpeg_size(file, ret);
 }
 
 static bool make_task(
