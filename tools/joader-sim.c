@@ -184,8 +184,8 @@ static int run_scenario(const struct request *request, struct outcome *outcome,
 		&curves, &n, &trust);
 	if (err)
 		return err;
-	sim_print_table(stdout, curves, n);
-	sim_print_trust(stdout, &trust);
+	sim_print_table(curves, n);
+	sim_print_trust(&trust);
 	fflush(stdout);
 	err = add_curves(outcome, curves, n);
 	if (err)
@@ -240,7 +240,7 @@ static int print_order(const struct request *request, char **names, size_t n)
 	}
 	if (load(request, names[0], &scenario))
 		return EXIT_FAILURE;
-	int err = sim_print_order(stdout, &scenario, request->order);
+	int err = sim_print_order(&scenario, request->order);
 	sim_scenario_free(&scenario);
 	if (err && err != -EINVAL)
 		return fail("--order", err);
@@ -302,16 +302,16 @@ static int randomness(const struct request *request, int n_names)
 
 /* --- pages ------------------------------------------------------------------------- */
 
-static int print_shares(FILE *out, const char *csv, const char *svg)
+static int print_shares(const char *csv, const char *svg)
 {
 	(void)svg;
-	return shares_print(out, csv);
+	return shares_print(csv);
 }
 
 /* Words of the command line that stand in place of scenarios. Each prints a page. */
 static const struct page {
 	const char *name;
-	int (*print)(FILE *out, const char *csv, const char *svg);
+	int (*print)(const char *csv, const char *svg);
 	bool has_plots;
 } pages[] = {{"shares", print_shares, false}, {"cluster", cluster_print, true}};
 
@@ -332,7 +332,7 @@ static int print_page(const struct page *page, const struct request *request, in
 			page->has_plots ? ", --svg" : "");
 		return EXIT_USAGE;
 	}
-	int err = page->print(stdout, request->csv, request->svg);
+	int err = page->print(request->csv, request->svg);
 	return err ? fail(request->csv ? request->csv : page->name, err) : EXIT_SUCCESS;
 }
 

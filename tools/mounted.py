@@ -33,14 +33,24 @@ def dataset_paths(directory, classes=None):
     return found
 
 
-def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
-    """Returns the ini of a job. Leaves out keys whose value is None or 0."""
-    sections = {"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
-                "tensor": {"resize": resize, "crop": crop, "format": "ppm", **(tensor or {})},
-                "view": view or {}}
+def ini_text(sections):
+    """Returns the text of an ini. Leaves out keys whose value is None or 0."""
     return "".join(f"[{section}]\n" + "".join(f"{key} = {value}\n"
                                               for key, value in keys.items() if value)
                    for section, keys in sections.items())
+
+
+def job_ini(name, resize=256, crop=224, tensor=None, view=None, **job):
+    return ini_text({"job": {"name": name, "dataset": "photos", "epochs": 1, **job},
+                     "tensor": {"resize": resize, "crop": crop, "format": "ppm",
+                                **(tensor or {})},
+                     "view": view or {}})
+
+
+def proc_bytes(path, key):
+    """Returns the bytes of the line "key: N kB" of a file in /proc."""
+    with open(path, encoding="ascii") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith(key + ":")) * 1024
 
 
 def signals_end_it(number, _):
@@ -75,17 +85,13 @@ class Daemon:
     def _start(self):
         for name in ("mnt", "state", "jobs.d"):
             os.mkdir(os.path.join(self.top, name))
-        options = {"seed": 1, **self.options}
         datasets = self.dataset if isinstance(self.dataset, dict) else {
             "photos": self.source or self.dataset}
-        self._write("joaderfs.ini", f"[joaderfs]\ncache = {self.cache}\n"
-                    f"state = {self.top}/state\njobs = jobs.d\nsocket = {self.top}/socket\n"
-                    + "".join(f"{key} = {value}\n" for key, value in options.items())
-                    + "".join(f"[dataset {name}]\npath = {path}\n"
-                              for name, path in datasets.items())
-                    + ("[cluster]\n" if self.cluster else "")
-                    + "".join(f"{key} = {value}\n"
-                              for key, value in (self.cluster or {}).items()))
+        self._write("joaderfs.ini", ini_text({
+            "joaderfs": {"cache": self.cache, "state": f"{self.top}/state", "jobs": "jobs.d",
+                         "socket": f"{self.top}/socket", "seed": 1, **self.options},
+            **{f"dataset {name}": {"path": path} for name, path in datasets.items()},
+            **({"cluster": self.cluster} if self.cluster else {})}))
         for name, text in self.jobs.items():
             self._write(f"jobs.d/{name}.ini", text)
         with open(os.path.join(self.top, "log"), "w", encoding="utf-8") as log:
@@ -153,10 +159,9 @@ class Daemon:
         with open(f"/proc/{supervisor}/task/{supervisor}/children", encoding="ascii") as file:
             return int(file.read().split()[0])
 
-    def peak_kb(self):
-        """Returns the peak of the daemon's memory in KiB."""
-        with open(f"/proc/{self.engine()}/status", encoding="ascii") as file:
-            return next(int(line.split()[1]) for line in file if line.startswith("VmHWM:"))
+    def memory(self, key):
+        """Returns the bytes of a line of the engine's /proc/PID/status, such as VmRSS."""
+        return proc_bytes(f"/proc/{self.engine()}/status", key)
 
     def cpu_s(self):
         """Returns the CPU time of the daemon in seconds."""
@@ -187,25 +192,53 @@ def exactly_once(daemon, job, paths):
     return problems
 
 
-def run_readers(commands):
-    """Runs several command lines at the same time. Returns the JSON of each, and the wall time."""
-    begin = time.monotonic()
-    running = {}
+@contextlib.contextmanager
+def started(commands, **how):
+    """Starts several command lines. Yields their processes, and kills those that still run at the
+    end of the `with` block."""
+    processes = []
     try:
-        for name, command in commands.items():
-            running[name] = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        results = {}
-        for name, process in running.items():
-            output = process.communicate()[0]
-            if process.returncode != 0:
-                raise Failed(f"the reader of {name} ended with {process.returncode}")
-            results[name] = json.loads(output)
+        for command in commands:
+            processes.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, **how))
+        yield processes
     finally:
-        for process in running.values():
+        for process in processes:
             if process.poll() is None:
                 process.kill()
                 process.wait()
+
+
+def answer(process, name):
+    """Returns the JSON that the process prints until its end. name: of the process, in messages."""
+    output = process.communicate()[0]
+    if process.returncode != 0:
+        raise Failed(f"{name} ended with {process.returncode}")
+    return json.loads(output)
+
+
+def call(argv, name=None, **how):
+    """Runs a program. Returns the JSON that it prints. name: for messages, instead of argv[0]."""
+    with started([argv], **how) as [process]:
+        return answer(process, name or argv[0])
+
+
+def run_readers(commands):
+    """Runs several command lines at the same time. Returns the JSON of each, and the wall time."""
+    begin = time.monotonic()
+    with started(commands.values()) as processes:
+        results = {name: answer(process, f"the reader of {name}")
+                   for name, process in zip(commands, processes)}
     return results, time.monotonic() - begin
+
+
+def made(tool, *arguments, problem=None):
+    """Runs a tool that makes a directory and prints its path. Returns the path. problem: the
+    message if the tool fails."""
+    done = subprocess.run([os.path.join(TOOLS, tool), *arguments], stdout=subprocess.PIPE,
+                          text=True, check=False)
+    if done.returncode != 0:
+        raise Failed(f"{problem or tool + ' failed'} (see above)")
+    return done.stdout.strip()
 
 
 def main_wrapper(main):

@@ -3,16 +3,14 @@
 """Compares the cost of each step of joaderfs' augmentation, in one thread, with the same step of
 torchvision, and with copying as many bytes."""
 
-import json
 import os
 import statistics
-import subprocess
 import time
 
 import numpy
 from PIL import Image
 
-from mounted import Failed
+from mounted import call
 
 SIDE, CROP = 256, 224
 MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
@@ -48,11 +46,7 @@ def microseconds(step, image):
 
 
 def ours(args):
-    program = os.path.join(os.path.dirname(args.reader), "augment")
-    done = subprocess.run([program], stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise Failed(f"{program} ended with {done.returncode}")
-    return json.loads(done.stdout)
+    return call([os.path.join(os.path.dirname(args.reader), "augment")])
 
 
 def augment(args):

@@ -3,19 +3,19 @@
 #
 # Builds and runs the benchmarks of tools/bench/README.md.
 
-.PHONY: bench-prepare
+define link-bench
+@mkdir -p $(@D)
+$(call say,LD,$@)
+$(Q)$(CC) -o $@ $^ $(CALLS:%=-Wl,--wrap=%) $(ALL_LIBS)
+endef
 
 $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o $(LIB)
-	@mkdir -p $(@D)
-	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(link-bench)
 
 # This program measures dsa, and the paper's tree of tools/sim for comparison.
 $(BUILD)/bench/sampler: $(BUILD)/tools/bench/sampler.o \
 		$(patsubst %.c,$(BUILD)/%.o,$(wildcard tools/sim/dsa_tree*.c) tools/sim/sim_sampler.c) $(LIB)
-	@mkdir -p $(@D)
-	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(ALL_LIBS)
+	$(link-bench)
 
 # The linker redirects these functions to wrappers of the program: calls of locks are timed, and in
 # `many` decoding also sleeps.
@@ -24,9 +24,7 @@ $(BUILD)/bench/many: CALLS = $(LOCK_CALLS) image_decode
 $(BUILD)/bench/holds: CALLS = $(LOCK_CALLS)
 $(BUILD)/bench/holds $(BUILD)/bench/many: $(BUILD)/bench/%: $(BUILD)/tools/bench/%.o \
 		$(BUILD)/tools/bench/lock_calls.o $(BUILD)/tools/bench/one_image.o $(LIB)
-	@mkdir -p $(@D)
-	$(call say,LD,$@)
-	$(Q)$(CC) -o $@ $^ $(CALLS:%=-Wl,--wrap=%) $(ALL_LIBS)
+	$(link-bench)
 
 # Measures how long the scheduler's lock is held when a job comes or goes, with exchange.
 .PHONY: bench-joins
@@ -64,6 +62,7 @@ bench-training:
 	@tools/bench/bench-training
 
 # Compares the preparation of photographs with PIL + torchvision and cv2, in one thread.
+.PHONY: bench-prepare
 bench-prepare:
 	@tools/install-deps build demo test
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/prepare
@@ -76,29 +75,16 @@ bench-augment:
 	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/augment
 	@tools/bench/bench --only augment
 
-# Measures the costs of a sampler: insertion, deletion, and rounds of 2 to 128 jobs.
-.PHONY: bench-sampler
-bench-sampler:
-	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/sampler
-	@build/release/bench/sampler
-
-# Measures the cost of an event in the epoch engine.
-.PHONY: bench-epoch
-bench-epoch:
-	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/epoch
-	@build/release/bench/epoch
-
-# Measures the costs of a job's journal: per record, per write, and at a restart.
-.PHONY: bench-journal
-bench-journal:
-	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/journal
-	@build/release/bench/journal
-
-# Measures the costs of several nodes: sending tensors, finding homes, dividing mini-batches.
-.PHONY: bench-cluster
-bench-cluster:
-	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/cluster
-	@build/release/bench/cluster
+# Measure in one thread, without a daemon; the comment of each program says what:
+#   bench-sampler  insertion, deletion, and rounds of 2 to 128 jobs
+#   bench-epoch    an event in the epoch engine
+#   bench-journal  a job's journal: per record, per write, and at a restart
+#   bench-cluster  several nodes: sending tensors, finding homes, dividing mini-batches
+ALONE := bench-sampler bench-epoch bench-journal bench-cluster
+.PHONY: $(ALONE)
+$(ALONE): bench-%:
+	@$(MAKE) --no-print-directory -s VARIANT=release build/release/bench/$*
+	@build/release/bench/$*
 
 -include $(wildcard $(BUILD)/tools/bench/*.d)
 

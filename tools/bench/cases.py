@@ -3,7 +3,6 @@
 """The cases of the bench: several jobs read at the same time. Each case is measured with several
 ways of reading, such as torch's DataLoader or joaderfs' batches."""
 
-import json
 import os
 import random
 import statistics
@@ -15,7 +14,7 @@ import numpy
 from PIL import Image
 
 from beton import beton, there_is_ffcv
-from mounted import TOOLS, Daemon, Failed, dataset_paths, job_ini
+from mounted import TOOLS, Daemon, Failed, answer, dataset_paths, job_ini, made, started
 
 READER = os.path.join(TOOLS, "bench", "reader.py")
 RESIZE, CROP = 256, 224
@@ -52,15 +51,6 @@ class Job:
 
     def __init__(self, name, step=0.0, start=0.0, part=None):
         self.name, self.step, self.start, self.part = name, step, start, part
-
-
-def made(tool, *arguments):
-    """Runs a tool that makes a directory and prints its path. Returns the path."""
-    done = subprocess.run([os.path.join(TOOLS, tool), *arguments], stdout=subprocess.PIPE,
-                          text=True, check=False)
-    if done.returncode != 0:
-        raise Failed(f"{tool} failed (see above)")
-    return done.stdout.strip()
 
 
 def photographs(count):
@@ -135,29 +125,14 @@ def command(way, job, directory, jobs, epochs, seed, pictures):
 
 def run_together(commands):
     """Starts all readers, waits until all are ready, and lets them begin. Returns their output."""
-    running = []
-    try:
-        for argv in commands:
-            running.append(subprocess.Popen([sys.executable, *argv], stdin=subprocess.PIPE,
-                                            stdout=subprocess.PIPE, text=True))
+    with started(([sys.executable, *argv] for argv in commands), stdin=subprocess.PIPE) as running:
         for process in running:
             if process.stdout.readline() != "ready\n":
                 raise Failed(f"a reader ended with {process.wait()} before it began")
         for process in running:
             process.stdin.write("\n")
             process.stdin.flush()
-        results = []
-        for process in running:
-            output = process.communicate()[0]
-            if process.returncode != 0:
-                raise Failed(f"a reader ended with {process.returncode}")
-            results.append(json.loads(output))
-        return results
-    finally:
-        for process in running:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+        return [answer(process, "a reader") for process in running]
 
 
 def figures(readers, daemon_cpu=0.0, daemon_kb=0, decodes=None):
@@ -211,7 +186,7 @@ def run(args, name, jobs, cache=1.0, epochs=2, pictures=None, **options):
                                         pictures)
                                 for k, job in enumerate(jobs)])
         check(daemon, jobs, readers, samples, epochs)
-        return figures(readers, daemon.cpu_s() - before, daemon.peak_kb(),
+        return figures(readers, daemon.cpu_s() - before, daemon.memory("VmHWM") // 1024,
                        daemon.stats()["decodes"])
 
 

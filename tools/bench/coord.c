@@ -24,40 +24,15 @@ int main(void)
 
 #else
 
-#include <hiredis/hiredis.h>
+#include "redis_info.h"
 
 #define IDS 128
 #define ROUNDS 2000
 #define MOST_RANKS 64
 
-static uint64_t usec_of(redisContext *link, const char *command)
+static double usec_of(redisContext *link, const char *line)
 {
-	char name[64];
-	redisReply *reply = redisCommand(link, "INFO commandstats");
-	ensure(reply && reply->str);
-	snprintf(name, sizeof(name), "cmdstat_%s:", command);
-	const char *at = strstr(reply->str, name);
-	uint64_t usec = 0;
-	if (at && (at = strstr(at, "usec=")))
-		usec = strtoull(at + strlen("usec="), NULL, 10);
-	freeReplyObject(reply);
-	return usec;
-}
-
-/* Returns the CPU time of the server's main thread, in microseconds. */
-static double cpu_of(redisContext *link)
-{
-	static const char *const names[] = {
-		"used_cpu_sys_main_thread:", "used_cpu_user_main_thread:"};
-	redisReply *reply = redisCommand(link, "INFO cpu");
-	double seconds = 0;
-	ensure(reply && reply->str);
-	for (int i = 0; i < 2; i++) {
-		const char *at = strstr(reply->str, names[i]);
-		seconds += at ? strtod(at + strlen(names[i]), NULL) : 0;
-	}
-	freeReplyObject(reply);
-	return seconds * 1e6;
+	return redis_info(link, "commandstats", line, "usec=");
 }
 
 static void begin(const struct coord_engine *engine, const struct coord_job *job,
@@ -122,19 +97,21 @@ static void measure(const struct coord_engine *engine, redisContext *link, uint3
 	struct coord_token token;
 	begin(engine, &job, &view, &token);
 
-	double cpu_us = cpu_of(link);
-	uint64_t append_us = usec_of(link, "fcall");
-	uint64_t read_us = usec_of(link, "xrange") + usec_of(link, "getrange");
+	double cpu = redis_cpu(link);
+	double append_us = usec_of(link, "cmdstat_fcall:");
+	double read_us =
+		usec_of(link, "cmdstat_xrange:") + usec_of(link, "cmdstat_getrange:");
 	for (uint32_t i = 0; i < ROUNDS; i++) {
 		append(engine, &job, &view, &token, i);
 		read_back(engine, &job, &view, i);
 	}
-	cpu_us = cpu_of(link) - cpu_us;
-	append_us = usec_of(link, "fcall") - append_us;
-	read_us = usec_of(link, "xrange") + usec_of(link, "getrange") - read_us;
+	cpu = redis_cpu(link) - cpu;
+	append_us = usec_of(link, "cmdstat_fcall:") - append_us;
+	read_us = usec_of(link, "cmdstat_xrange:") + usec_of(link, "cmdstat_getrange:") -
+		  read_us;
 	double n = (double)ROUNDS * ranks;
-	printf("%6" PRIu32 " %12.2f %12.2f %12.2f\n", ranks, (double)append_us / n,
-		(double)read_us / n, cpu_us / n);
+	printf("%6" PRIu32 " %12.2f %12.2f %12.2f\n", ranks, append_us / n, read_us / n,
+		cpu * 1e6 / n);
 	roaring_bitmap_free(samples);
 }
 

@@ -5,14 +5,13 @@ each place in the code holds a lock per sample, how many threads are woken, and 
 and decoders than processors cost."""
 
 import collections
-import json
 import os
 import statistics
 import subprocess
 
 from cases import photographs
-from mounted import Failed, dataset_paths
-from serving import Place, call
+from mounted import call, dataset_paths
+from serving import Place
 
 READERS = (1, 8, 64, 256)
 DECODERS = (2, 16, 64)
@@ -30,13 +29,8 @@ LEAST = 0.02  # us per sample; places in the code with less are not listed
 
 def run(args, *arguments):
     program = os.path.join(os.path.dirname(args.reader), "many")
-    done = subprocess.run([program, *map(str, arguments)], stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, check=False)
-    if done.returncode != 0:
-        raise Failed(f"{program} ended with {done.returncode}")
-    found = json.loads(done.stdout)
-    found["program"] = program
-    return found
+    found = call([program, *map(str, arguments)], stderr=subprocess.DEVNULL)
+    return {**found, "program": program}
 
 
 def names_of(program, addresses):

@@ -28,7 +28,7 @@ int main(void)
 
 #else
 
-#include <hiredis/hiredis.h>
+#include "redis_info.h"
 
 #define TTL_NS (5 * SECOND_NS)
 #define RATE 100		  /* samples per second and rank */
@@ -47,8 +47,8 @@ struct node {
 };
 
 struct count {
-	uint64_t calls, trips;
-	double cpu;
+	double calls, trips;
+	double cpu; /* seconds */
 };
 
 static int fed(void *context, const char *job, uint32_t rank, uint32_t epoch,
@@ -133,31 +133,12 @@ static void run(struct node *nodes, uint32_t n, double seconds, uint32_t rate)
 	}
 }
 
-static uint64_t number_of(redisContext *link, const char *section, const char *name)
-{
-	redisReply *reply = redisCommand(link, "INFO %s", section);
-	ensure(reply && reply->str);
-	const char *at = strstr(reply->str, name);
-	uint64_t n = at ? strtoull(at + strlen(name), NULL, 10) : 0;
-	freeReplyObject(reply);
-	return n;
-}
-
 static struct count count(redisContext *link)
 {
-	static const char *const parts[] = {
-		"used_cpu_sys_main_thread:", "used_cpu_user_main_thread:"};
-	struct count now = {
-		.calls = number_of(link, "commandstats", "cmdstat_fcall:calls="),
-		.trips = number_of(link, "stats", "total_reads_processed:")};
-	redisReply *reply = redisCommand(link, "INFO cpu");
-	ensure(reply && reply->str);
-	for (int i = 0; i < 2; i++) {
-		const char *at = strstr(reply->str, parts[i]);
-		now.cpu += at ? strtod(at + strlen(parts[i]), NULL) : 0;
-	}
-	freeReplyObject(reply);
-	return now;
+	return (struct count){
+		.calls = redis_info(link, "commandstats", "cmdstat_fcall:", "calls="),
+		.trips = redis_info(link, "stats", "total_reads_processed", ":"),
+		.cpu = redis_cpu(link)};
 }
 
 static void measure(redisContext *link, struct node *nodes, uint32_t n, const char *what,
@@ -173,9 +154,8 @@ static void measure(redisContext *link, struct node *nodes, uint32_t n, const ch
 	struct count is = count(link);
 	double took = (double)(clock_now_ns() - begin_ns) / 1e9;
 	printf("%6" PRIu32 " %8s %12.0f %10.1f %12.2f %12.2f %10.1f %%\n", n, what,
-		(double)(after - before) / took, (double)(is.calls - was.calls) / took,
-		(double)(is.calls - was.calls) / took / n,
-		(double)(is.trips - was.trips) / took / n,
+		(double)(after - before) / took, (is.calls - was.calls) / took,
+		(is.calls - was.calls) / took / n, (is.trips - was.trips) / took / n,
 		100 * (is.cpu - was.cpu) / took);
 	fflush(stdout);
 }

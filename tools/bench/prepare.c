@@ -41,27 +41,16 @@ static bool jpeg_size(FILE *file, struct tensor_shape *ret)
 	return good;
 }
 
-static bool read_size(FILE *file, struct tensor_shape *ret)
-{
-	uint8_t head[SIZE_AT + 8];
-	if (fread(head, sizeof(head), 1, file) != 1)
-		return false;
-	rewind(file);
-	if (head[0] == 0xff)
-		return jpeg_size(file, ret);
-	*ret = (struct tensor_shape){.height = png_get_uint_32(head + SIZE_AT + 4),
-		.width = png_get_uint_32(head + SIZE_AT)};
-	return true;
-}
-
 static bool image_size(const char *path, struct tensor_shape *ret)
 {
-	FILE *file = fopen(path, "rb");
-	if (!file)
+	uint8_t head[SIZE_AT + 8];
+	auto_fclose FILE *file = fopen(path, "rb");
+	if (!file || fread(head, sizeof(head), 1, file) != 1)
 		return false;
-	bool good = read_size(file, ret);
-	fclose(file);
-	return good;
+	*ret = (struct tensor_shape){.height = png_get_uint_32(head + SIZE_AT + 4),
+		.width = png_get_uint_32(head + SIZE_AT)};
+	rewind(file);
+	return head[0] != 0xff || jpeg_size(file, ret);
 }
 
 static bool make_task(
@@ -139,8 +128,10 @@ static void read_rows(struct jpeg_decompress_struct *info, uint8_t *pixels)
 }
 
 /* Reuses `info`, which is the fastest way. An error of libjpeg ends the program. */
-static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char *path)
+static bool decode_with_libjpeg(const char *path)
 {
+	static struct jpeg_decompress_struct info;
+	static struct jpeg_error_mgr errors;
 	struct stat st;
 	auto_fclose FILE *file = fopen(path, "rb");
 	if (!file || fstat(fileno(file), &st) != 0)
@@ -149,46 +140,30 @@ static bool decode_with_libjpeg(struct jpeg_decompress_struct *info, const char 
 	setbuf(file, NULL);
 	if (!data || fread(data, (size_t)st.st_size, 1, file) != 1)
 		return false;
-	jpeg_mem_src(info, data, (size_t)st.st_size);
-	jpeg_read_header(info, TRUE);
-	info->out_color_space = JCS_RGB;
-	jpeg_start_decompress(info);
+	if (!info.err) {
+		info.err = jpeg_std_error(&errors);
+		jpeg_create_decompress(&info);
+	}
+	jpeg_mem_src(&info, data, (size_t)st.st_size);
+	jpeg_read_header(&info, TRUE);
+	info.out_color_space = JCS_RGB;
+	jpeg_start_decompress(&info);
 	auto_free uint8_t *pixels =
-		malloc((size_t)info->output_width * info->output_height * 3);
+		malloc((size_t)info.output_width * info.output_height * 3);
 	if (pixels) {
-		read_rows(info, pixels);
-		jpeg_finish_decompress(info);
+		read_rows(&info, pixels);
+		jpeg_finish_decompress(&info);
 	}
 	return pixels;
 }
 
-static bool measure_libjpeg(char **paths, int n)
-{
-	struct jpeg_decompress_struct info;
-	struct jpeg_error_mgr errors;
-	uint64_t begin = 0;
-	bool good = true;
-	info.err = jpeg_std_error(&errors);
-	jpeg_create_decompress(&info);
-	for (int round = 0; good && round < 2; round++) {
-		begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
-		for (int i = 0; good && i < n; i++)
-			good = decode_with_libjpeg(&info, paths[i]);
-	}
-	if (good)
-		printf("{\"us\": %.1f}\n",
-			(double)(clock_ns(CLOCK_PROCESS_CPUTIME_ID) - begin) * 1e-3 / n);
-	jpeg_destroy_decompress(&info);
-	return good;
-}
-
-static bool measure_libpng(char **paths, int n)
+static bool measure_library(bool (*decode)(const char *path), char **paths, int n)
 {
 	uint64_t begin = 0;
 	for (int round = 0; round < 2; round++) {
 		begin = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 		for (int i = 0; i < n; i++)
-			if (!decode_with_libpng(paths[i]))
+			if (!decode(paths[i]))
 				return false;
 	}
 	printf("{\"us\": %.1f}\n",
@@ -218,9 +193,9 @@ int main(int argc, char **argv)
 	int n = argc - 4;
 	char **paths = argv + 4;
 	if (strcmp(argv[1], "libpng") == 0)
-		return measure_libpng(paths, n) ? 0 : 1;
+		return measure_library(decode_with_libpng, paths, n) ? 0 : 1;
 	if (strcmp(argv[1], "libjpeg") == 0)
-		return measure_libjpeg(paths, n) ? 0 : 1;
+		return measure_library(decode_with_libjpeg, paths, n) ? 0 : 1;
 	struct preparation preparation = {
 		.resize_short = (uint32_t)strtoul(argv[2], NULL, 10),
 		.filter = filter_of(argv[1]),

@@ -4,7 +4,6 @@
 samples: until the first answer of the next engine, and until the first byte of a new sample."""
 
 import os
-import shutil
 import signal
 import statistics
 import tempfile
@@ -59,14 +58,11 @@ def restart(args):
     rows = [["samples", "jobs", "of them bound to the half", "first answer, ms",
              "CPU of that, ms", "first new sample, ms"]]
     for n in sizes:
-        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
-        try:
+        with tempfile.TemporaryDirectory(dir=args.memory, prefix="joaderfs-bench-") as directory:
             args.progress(f"a tree of {n:,} names")
             make_tree(directory, n)
             for jobs, bound in ((1, False), (8, False), (1, True)):
                 rows.append([f"{n:,}", str(jobs + bound), str(int(bound)),
                              *measure(args, n, directory, jobs, bound)])
-        finally:
-            shutil.rmtree(directory)
     return {"what": "From the death of the engine to the first answer of the next one; medians "
                     f"of {DEATHS} deaths.", "table": rows, "plots": []}

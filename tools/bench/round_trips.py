@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 from cases import CROP, RESIZE, photographs
 from mounted import TOOLS, Daemon, Failed, dataset_paths, job_ini

@@ -7,7 +7,6 @@ about decoding."""
 import contextlib
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -16,7 +15,7 @@ import time
 
 from PIL import Image
 
-from mounted import Daemon, job_ini
+from mounted import Daemon, job_ini, proc_bytes
 
 CLASSES = 1000
 JOBS, FEWER_JOBS, MANY = 64, 16, 5_000_000  # FEWER_JOBS from MANY samples on, to save memory
@@ -58,14 +57,18 @@ def make_tree(directory, n):
 
 
 def rss(daemon):
-    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("VmRSS:")) * 1024
+    return daemon.memory("VmRSS")
 
 
 def slab():
     """Returns the bytes of kernel memory for names and inodes, roughly."""
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith("Slab:")) * 1024
+    return proc_bytes("/proc/meminfo", "Slab")
+
+
+def bytes_in(directory, ending=""):
+    """Returns the bytes of the files whose names have the ending."""
+    return sum(entry.stat().st_size for entry in os.scandir(directory)
+               if entry.name.endswith(ending))
 
 
 def first_byte(daemon, job, epoch=0):
@@ -109,6 +112,14 @@ class Kept(Daemon):
 
     def _write(self, name, text):
         super()._write(name, text.replace(f"state = {self.top}/state", f"state = {self.kept}"))
+
+
+@contextlib.contextmanager
+def kept(state, args, tree, inis):
+    """Runs a daemon with its state in `state`. Yields the seconds of its start, and the daemon."""
+    begin = time.monotonic()
+    with Kept(state, args.program, tree, inis, CACHE) as daemon:
+        yield time.monotonic() - begin, daemon
 
 
 @contextlib.contextmanager
@@ -205,36 +216,25 @@ def measure(args, n, directory):
         name = title.replace(" ", "-")
         inis[name] = job_ini(name, 0, 8, view=view)
     inis["order"] = job_ini("order", 0, 8, {"format": "npy"}, {"layout": "batch", "batch": BATCH})
-
-    def start(inis):
-        daemon = Kept(state, args.program, tree, inis, CACHE)
-        return timed(daemon.__enter__)
     args.progress(f"{n:,} samples: first scan")
-    scan_s, daemon = start({})
-    daemon.__exit__()
-    figures["first scan, files/s"] = f"{n / scan_s:,.0f}"
+    with kept(state, args, tree, {}) as (scan_s, _):
+        figures["first scan, files/s"] = f"{n / scan_s:,.0f}"
     figures["find and head -c 4096, files/s"] = \
         f"{n / with_find(tree, 'head -qc 4096'):,.0f}"
     args.progress(f"{n:,} samples: start from the catalogue")
-    bare_s, daemon = start({})
-    bare = rss(daemon)
-    daemon.__exit__()
+    with kept(state, args, tree, {}) as (bare_s, daemon):
+        bare = rss(daemon)
     figures["start from the catalogue, s"] = f"{bare_s:.1f}"
-    catalogue = os.path.join(state, "datasets")
-    disk = sum(os.path.getsize(os.path.join(catalogue, name)) for name in os.listdir(catalogue))
-    figures["catalogue on the disk, B/sample"] = f"{disk / n:.0f}"
+    figures["catalogue on the disk, B/sample"] = \
+        f"{bytes_in(os.path.join(state, 'datasets')) / n:.0f}"
     figures["memory of the catalogue, B/sample"] = f"{bare / n:.1f}"
-    start_s, daemon = start(inis)
-    figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
-    try:
+    with kept(state, args, tree, inis) as (start_s, daemon):
+        figures["and for each job, ms"] = f"{1e3 * (start_s - bare_s) / len(inis):.0f}"
         idle = look(args, daemon, n, jobs, figures)
-    finally:
-        daemon.__exit__()
     figures["memory of each job that waits, B/sample"] = f"{(idle - bare) / n / len(inis):.2f}"
     args.progress(f"{n:,} samples: start with what has begun")
-    again_s, daemon = start(inis)
-    daemon.__exit__()
-    figures["start with all of them begun, s"] = f"{again_s:.1f}"
+    with kept(state, args, tree, inis) as (again_s, _):
+        figures["start with all of them begun, s"] = f"{again_s:.1f}"
     return figures
 
 
@@ -243,11 +243,8 @@ def table(args, measure_size, what):
     sizes = [100_000] if args.quick else [1_280_000] + [14_000_000] * args.large
     found = []
     for n in sizes:
-        directory = tempfile.mkdtemp(dir=args.memory, prefix="joaderfs-bench-")
-        try:
+        with tempfile.TemporaryDirectory(dir=args.memory, prefix="joaderfs-bench-") as directory:
             found.append(measure_size(args, n, directory))
-        finally:
-            shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in sizes)]]
     rows += [[name, "", *(figures[name] for figures in found)] for name in found[0]]
     return {"what": what, "table": rows, "plots": []}

@@ -3,17 +3,14 @@
 """Measures the time in which a reader gets a prepared sample, and compares it with the same files
 on a tmpfs. Nothing is decoded meanwhile."""
 
-import contextlib
-import json
 import os
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 
 from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
-from mounted import Daemon, Failed, dataset_paths, job_ini
+from mounted import Daemon, Failed, call, dataset_paths, job_ini, started
 
 BATCH = 64
 # (title, layout, format, io, how read_epoch.c reads)
@@ -48,13 +45,6 @@ print(json.dumps({"seconds": time.monotonic() - begin}))
 """
 
 
-def call(argv):
-    done = subprocess.run(argv, stdout=subprocess.PIPE, check=False)
-    if done.returncode != 0:
-        raise Failed(f"{' '.join(argv[:2])} ended with {done.returncode}")
-    return json.loads(done.stdout)
-
-
 class Place:
     """The files of a job whose samples are prepared, and copies of these files on a tmpfs."""
 
@@ -87,7 +77,7 @@ class Place:
     def measure(self, command):
         """Returns the us per sample on the mount and on the tmpfs, their ratio, and the us of
         open, read and close on the mount if the reader prints them."""
-        runs = [(call([*command, self.mount]), call([*command, self.memory]))
+        runs = [tuple(call([*command, place]) for place in (self.mount, self.memory))
                 for _ in range(2 * self.args.rounds + 1)]
         if self.daemon.stats()["decodes"] != self.decodes:
             raise Failed("serving was to be measured, and samples were decoded")
@@ -104,16 +94,10 @@ class Place:
 SPIN = "import os\nos.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))\nwhile True: pass"
 
 
-@contextlib.contextmanager
 def no_cpu_sleeps():
-    """Runs programs of no priority on all CPUs, because waking an idle CPU takes long."""
-    busy = [subprocess.Popen([sys.executable, "-c", SPIN]) for _ in os.sched_getaffinity(0)]
-    try:
-        yield
-    finally:
-        for process in busy:
-            process.kill()
-            process.wait()
+    """Runs programs of no priority on all CPUs inside a `with` block, because waking an idle CPU
+    takes long."""
+    return started([[sys.executable, "-c", SPIN]] * len(os.sched_getaffinity(0)))
 
 
 def line(title, reader, figures):

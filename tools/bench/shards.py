@@ -11,7 +11,7 @@ import tarfile
 from PIL import Image
 
 from mounted import job_ini
-from scale import CACHE, Kept, read, rss, table, timed, with_find
+from scale import bytes_in, kept, read, rss, table, timed, with_find
 
 IN_SHARD = 10_000
 CLASSES = 1000
@@ -44,31 +44,21 @@ def measure(args, n, directory):
     shards = make_shards(directory, n)
     state = os.path.join(directory, "state")
     os.mkdir(state)
-
-    def start(inis):
-        daemon = Kept(state, args.program, shards, inis, CACHE)
-        return timed(daemon.__enter__)
     args.progress(f"{n:,} samples in shards: first scan")
-    took, daemon = start({})
-    daemon.__exit__()
-    figures["first scan, s"] = f"{took:.1f}"
-    figures["first scan, samples/s"] = f"{n / took:,.0f}"
+    with kept(state, args, shards, {}) as (took, _):
+        figures["first scan, s"] = f"{took:.1f}"
+        figures["first scan, samples/s"] = f"{n / took:,.0f}"
     figures["find and tar -t, samples/s"] = f"{n / with_find(shards, '-n 1 tar -tf'):,.0f}"
-    catalogue = os.path.join(state, "datasets")
-    size = sum(os.stat(os.path.join(catalogue, name)).st_size for name in os.listdir(catalogue))
-    figures["catalogue on the disk, B/sample"] = f"{size / n:.1f}"
+    figures["catalogue on the disk, B/sample"] = \
+        f"{bytes_in(os.path.join(state, 'datasets')) / n:.1f}"
     args.progress(f"{n:,} samples in shards: start from the catalogue")
-    took, daemon = start({})
-    figures["start from the catalogue, s"] = f"{took:.1f}"
-    figures["memory of the catalogue, B/sample"] = f"{rss(daemon) / n:.1f}"
-    daemon.__exit__()
-    took, daemon = start({"job": job_ini("job", 0, 8)})
-    try:
+    with kept(state, args, shards, {}) as (took, daemon):
+        figures["start from the catalogue, s"] = f"{took:.1f}"
+        figures["memory of the catalogue, B/sample"] = f"{rss(daemon) / n:.1f}"
+    with kept(state, args, shards, {"job": job_ini("job", 0, 8)}) as (took, daemon):
         figures["start with a job, s"] = f"{took:.1f}"
         path = os.path.join(daemon.epoch("job"), "00000000.ppm")
         figures["first byte of an epoch, ms"] = f"{1e3 * timed(lambda: read(path))[0]:.0f}"
-    finally:
-        daemon.__exit__()
     return figures
 
 

@@ -5,16 +5,14 @@ and whose images take different times. Compares first in, first out with A-Dload
 workers and with the daemon's shares."""
 
 import contextlib
-import json
 import math
 import os
-import subprocess
 import tempfile
 
 from PIL import Image
 
 from cases import photographs
-from mounted import Daemon, Failed, dataset_paths, job_ini
+from mounted import Daemon, answer, dataset_paths, job_ini, started
 
 SIDES = {"small": 240, "middle": 500, "large": 1000}  # pixels of the longer side
 RESIZE = CROP = 128
@@ -71,23 +69,10 @@ def ini(job, epochs=None):
 
 def read(args, jobs, views, ms, seconds):
     """Returns the samples/s of each job, from its start until all jobs end."""
-    running = [subprocess.Popen([args.paced, views[job.name], str(job.readers),
-                                 f"{ms[job.name]:.6f}", str(job.start), str(seconds - job.start)],
-                                stdout=subprocess.PIPE, text=True) for job in jobs]
-    try:
-        rates = {}
-        for job, process in zip(jobs, running):
-            output = process.communicate()[0]
-            if process.returncode != 0:
-                raise Failed(f"{args.paced} ended with {process.returncode}")
-            result = json.loads(output)
-            rates[job.name] = result["samples"] / result["seconds"]
-        return rates
-    finally:
-        for process in running:
-            if process.poll() is None:
-                process.kill()
-                process.wait()
+    with started([args.paced, views[job.name], str(job.readers), f"{ms[job.name]:.6f}",
+                  str(job.start), str(seconds - job.start)] for job in jobs) as running:
+        results = {job.name: answer(process, args.paced) for job, process in zip(jobs, running)}
+    return {name: found["samples"] / found["seconds"] for name, found in results.items()}
 
 
 def daemon_for(args, trees, jobs, **options):

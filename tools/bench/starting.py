@@ -5,6 +5,7 @@ of a sample; the time from the death of the engine to the next answer, with one 
 the cost of drawing; the bytes on the disk and in memory. All tar shards are hard links to one
 shard, so only the catalogue takes disk space. --made makes the catalogue without a scan."""
 
+import contextlib
 import os
 import shutil
 import statistics
@@ -12,39 +13,28 @@ import subprocess
 import tempfile
 import time
 
-from mounted import job_ini
+from mounted import job_ini, proc_bytes
 from restart import die
-from scale import BATCH, CACHE, Kept, read, timed
+from scale import BATCH, CACHE, Kept, bytes_in, read, timed
 from shards import CLASSES, IN_SHARD, make_shards
 
 HUGE = 100_000_000
 STARTS, DEATHS, JOBS, UNREAD = 3, 7, 8, 100
-BATCHES = 500  # number of batches whose labels are read, which draws their samples
+BATCHES = 500  # most batches whose labels are read, which draws their samples
 # Most bytes per sample that a first scan needs, in memory and on the disk; and the same for
 # bench/catalogue.c, which keeps its rows on the disk.
 MEMORY, DISK = 190, 60
 MADE_MEMORY, MADE_DISK = 30, 160
 
 
-def meminfo(key):
-    with open("/proc/meminfo", encoding="ascii") as file:
-        return next(int(line.split()[1]) for line in file if line.startswith(key)) * 1024
-
-
 def lacks(n, directory, made):
     """Returns the reason why so many samples can't be measured here, or None."""
     memory, disk = (MADE_MEMORY, MADE_DISK) if made else (MEMORY, DISK)
-    for what, has, needs in (("memory", meminfo("MemAvailable:"), n * memory),
+    for what, has, needs in (("memory", proc_bytes("/proc/meminfo", "MemAvailable"), n * memory),
                              (directory, shutil.disk_usage(directory).free, n * disk)):
         if has < needs:
             return f"needs {needs / 2**30:.0f} GiB of {what}, has {has / 2**30:.0f}"
     return None
-
-
-def anonymous(daemon):
-    with open(f"/proc/{daemon.engine()}/status", encoding="ascii") as file:
-        return {line.split(":")[0]: int(line.split()[1]) * 1024 for line in file
-                if line.startswith(("VmRSS", "RssAnon"))}
 
 
 def end(daemon):
@@ -63,8 +53,9 @@ def sample(daemon, k, number=0):
     return os.path.join(daemon.epoch(f"job{k}"), name)
 
 
+@contextlib.contextmanager
 def start(args, shards, state, layout, jobs):
-    """Starts a daemon. Returns the seconds until the first byte of a sample of job0, and the
+    """Runs a daemon. Yields the seconds until the first byte of a sample of job0, and the
     daemon."""
     inis = {f"job{k}": job_ini(f"job{k}", 0, 8, view={"layout": layout}, epochs=3)
             for k in range(jobs)}
@@ -73,10 +64,9 @@ def start(args, shards, state, layout, jobs):
     daemon.__enter__()
     try:
         read(sample(daemon, 0))
-    except OSError:
+        yield time.monotonic() - begin, daemon
+    finally:
         end(daemon)
-        raise
-    return time.monotonic() - begin, daemon
 
 
 def deaths(daemon):
@@ -99,13 +89,13 @@ def draws(args, shards, state, n, figures):
         took, _ = timed(lambda: label(0))
         figures["an epoch begins, ms"] = f"{1e3 * took:.0f}"
         cpu = daemon.cpu_s()
-        took, _ = timed(lambda: [label(k) for k in range(1, BATCHES)])
-        drawn = BATCH * (BATCHES - 1)
+        batches = range(1, min(BATCHES, n // BATCH))
+        took, _ = timed(lambda: [label(k) for k in batches])
+        drawn = BATCH * len(batches)
         figures["a draw by labels, us"] = f"{1e6 * took / drawn:.2f}"
         figures["CPU of that, us"] = f"{1e6 * (daemon.cpu_s() - cpu) / drawn:.2f}"
-        job = os.path.join(state, "jobs", "order")
         figures["journal, bytes per draw"] = \
-            f"{sum(os.path.getsize(os.path.join(job, name)) for name in os.listdir(job)) / drawn:.2f}"
+            f"{bytes_in(os.path.join(state, 'jobs', 'order')) / drawn:.2f}"
         took, text = timed(lambda: daemon.read("jobs", "order", "state"))
         figures["a checkpoint, bytes, ms"] = f"{len(text)}, {1e3 * took:.1f}"
         took, names = timed(lambda: os.listdir(daemon.epoch("list")))
@@ -130,34 +120,27 @@ def scan(args, shards, state, n, figures):
 def with_jobs(args, shards, state, n, layout, jobs, figures):
     shutil.rmtree(os.path.join(state, "jobs"), ignore_errors=True)
     title = f"{layout}, {jobs} job{'s' * (jobs > 1)}"
-    took, daemon = start(args, shards, state, layout, jobs)
-    try:
+    with start(args, shards, state, layout, jobs) as (took, daemon):
         figures[f"start to the first byte, new, {title}, ms"] = f"{1e3 * took:,.0f}"
         for k in range(1, jobs):
             read(sample(daemon, k))
-    finally:
-        end(daemon)
     took = []
     for _ in range(STARTS):
-        seconds, daemon = start(args, shards, state, layout, jobs)
-        took.append(seconds)
-        end(daemon)
+        with start(args, shards, state, layout, jobs) as (seconds, _):
+            took.append(seconds)
     figures[f"the same, known, {title}, ms, least"] = f"{1e3 * min(took):,.0f}"
-    _, daemon = start(args, shards, state, layout, jobs)
-    try:
+    with start(args, shards, state, layout, jobs) as (_, daemon):
         found = deaths(daemon)
         for k in range(jobs):
             read(sample(daemon, k, UNREAD))  # each job draws
-        memory = anonymous(daemon)
-    finally:
-        end(daemon)
+        anonymous, memory = daemon.memory("RssAnon"), daemon.memory("VmRSS")
     answers, cpu, _ = zip(*found)
     figures[f"death to the next answer, {title}, ms, least"] = f"{min(answers):,.0f}"
     figures[f"the same, {title}, median of {DEATHS}"] = f"{statistics.median(answers):,.0f}"
     figures[f"CPU of that, {title}, ms, least"] = f"{min(cpu):,.0f}"
-    figures[f"anonymous memory, {title}, B/sample"] = f"{memory['RssAnon'] / n:.2f}"
-    figures[f"with mapped pages, {title}, B/sample"] = f"{memory['VmRSS'] / n:.2f}"
-    return memory["RssAnon"]
+    figures[f"anonymous memory, {title}, B/sample"] = f"{anonymous / n:.2f}"
+    figures[f"with mapped pages, {title}, B/sample"] = f"{memory / n:.2f}"
+    return anonymous
 
 
 def measure(args, n, directory):
@@ -172,11 +155,8 @@ def measure(args, n, directory):
     else:
         scan(args, shards, state, n, figures)
     catalogue = os.path.join(state, "datasets")
-    sizes = {name: os.path.getsize(os.path.join(catalogue, name))
-             for name in os.listdir(catalogue)}
-    figures["on the disk, B/sample"] = f"{sum(sizes.values()) / n:.1f}"
-    figures["of it mapped, B/sample"] = \
-        f"{sum(size for name, size in sizes.items() if name.endswith('.map')) / n:.1f}"
+    figures["on the disk, B/sample"] = f"{bytes_in(catalogue) / n:.1f}"
+    figures["of it mapped, B/sample"] = f"{bytes_in(catalogue, '.map') / n:.1f}"
     for layout in "flat", "classes":
         memory = []
         for jobs in 1, JOBS:
@@ -198,11 +178,8 @@ def starting(args):
         if why:
             notes.append(f"{n:,} samples are not measured: {why}.")
             continue
-        directory = tempfile.mkdtemp(dir=args.disk, prefix="joaderfs-bench-")
-        try:
+        with tempfile.TemporaryDirectory(dir=args.disk, prefix="joaderfs-bench-") as directory:
             found[n] = measure(args, n, directory)
-        finally:
-            shutil.rmtree(directory)
     rows = [["samples", "", *(f"{n:,}" for n in found)]]
     columns = list(found.values())
     rows += [[name, "", *(column[name] for column in columns)]

@@ -4,7 +4,6 @@
 
 import concurrent.futures
 import contextlib
-import json
 import os
 import statistics
 import subprocess
@@ -12,7 +11,7 @@ import tempfile
 import time
 
 from cases import CROP, RESIZE, SAMPLE_BYTES, photographs
-from mounted import Daemon, Failed, dataset_paths, job_ini
+from mounted import Daemon, Failed, call, dataset_paths, job_ini
 
 MILLISECONDS = (0, 5, 20, 100)  # times of an open; 0 shows the cost of the file system itself
 COUNT = 10_000  # photographs; with fewer, the slow begin and end of an epoch would dominate
@@ -51,15 +50,10 @@ def rate(args, count, directory, **options):
     with Daemon(args.program, directory, {"a": ini}, 2 * count * SAMPLE_BYTES,
                 **options) as daemon:
         begin = time.monotonic()
-        done = subprocess.run([args.reader, daemon.epoch("a")], stdout=subprocess.PIPE,
-                              check=False)
+        call([args.reader, daemon.epoch("a")])
         seconds = time.monotonic() - begin
-        if done.returncode != 0:
-            raise Failed(f"{args.reader} ended with {done.returncode}")
-        json.loads(done.stdout)
-        with open(os.path.join(daemon.mount, "jobs", "a", "status"), encoding="utf-8") as file:
-            line = next(text for text in file if text.startswith("storage "))
-    return count / seconds, line.split(" of at most ")[1].split(":")[0]
+        reads = daemon.status("a")["storage"]
+    return count / seconds, reads.split(" of at most ")[1].split(":")[0]
 
 
 def storage(args):

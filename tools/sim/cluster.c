@@ -28,11 +28,9 @@ static int write_csv(const struct cluster_out *out, const char *path)
 	return fclose(csv) ? -errno : 0;
 }
 
-int cluster_print(FILE *out, const char *csv, const char *svg)
+int cluster_print(const char *csv, const char *svg)
 {
 	static struct cluster_out to;
-	to.out = out;
-	to.n = 0;
 	int err = cluster_locality(&to);
 	if (!err)
 		err = cluster_homes(&to);
@@ -42,5 +40,5 @@ int cluster_print(FILE *out, const char *csv, const char *svg)
 		err = write_csv(&to, csv);
 	if (!err && svg)
 		err = cluster_plot(&to, svg);
-	return err ? err : fflush(out) ? -errno : 0;
+	return err ? err : fflush(stdout) ? -errno : 0;
 }

@@ -23,13 +23,12 @@ struct cluster_figure {
 };
 
 struct cluster_out {
-	FILE *out;
 	struct cluster_figure figures[CLUSTER_MOST_FIGURES];
 	size_t n;
 };
 
 /* Prints all tables. csv, svg: a path, or NULL. */
-must_check int cluster_print(FILE *out, const char *csv, const char *svg);
+must_check int cluster_print(const char *csv, const char *svg);
 
 void cluster_figure(struct cluster_out *out, const char *table, const char *curve,
 	double x, double value);

@@ -34,17 +34,12 @@ struct balance {
 
 static int run_balance(uint32_t n, struct balance *ret)
 {
-	struct place *before, *after;
+	struct place *before = NULL, *after = NULL;
 	uint32_t counts[MOST] = {0}, moved = 0, others = 0, most = 0, least = UINT32_MAX;
 	int err = make_place(n, &before);
-	if (err)
-		return err;
-	err = make_place(n + 1, &after);
-	if (err) {
-		place_free(&before);
-		return err;
-	}
-	for (sample_id s = 0; s < SAMPLES; s++) {
+	if (!err)
+		err = make_place(n + 1, &after);
+	for (sample_id s = 0; s < SAMPLES && !err; s++) {
 		uint32_t home = place_home(before, SPACE, s);
 		counts[home]++;
 		moved += place_home(after, SPACE, s) != home;
@@ -61,16 +56,15 @@ static int run_balance(uint32_t n, struct balance *ret)
 		.remainder = (double)others / SAMPLES};
 	place_free(&before);
 	place_free(&after);
-	return 0;
+	return err;
 }
 
 static int print_balance(struct cluster_out *out)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
-	fprintf(out->out,
-		"\nHomes of %d samples\n\n"
-		"nodes  fullest  emptiest   moved when a node joins  1/(n+1)  by "
-		"remainder\n",
+	printf("\nHomes of %d samples\n\n"
+	       "nodes  fullest  emptiest   moved when a node joins  1/(n+1)  by "
+	       "remainder\n",
 		SAMPLES);
 	for (int i = 0; i < 4; i++) {
 		struct balance balance;
@@ -78,8 +72,8 @@ static int print_balance(struct cluster_out *out)
 		int err = run_balance(n, &balance);
 		if (err)
 			return err;
-		fprintf(out->out, "%5u %8.3f %9.3f %24.2f%% %7.2f%% %12.1f%%\n", n,
-			balance.most, balance.least, 100 * balance.joins, 100. / (n + 1),
+		printf("%5u %8.3f %9.3f %24.2f%% %7.2f%% %12.1f%%\n", n, balance.most,
+			balance.least, 100 * balance.joins, 100. / (n + 1),
 			100 * balance.remainder);
 		cluster_figure(out, "fullest", "rendezvous", n, balance.most);
 		cluster_figure(out, "emptiest", "rendezvous", n, balance.least);
@@ -134,15 +128,15 @@ static int print_decodes(struct cluster_out *out)
 	      "each\n"
 	      "sample, and with the two hashes of JOADER's E.4\n\n"
 	      "jobs  nodes each  rendezvous  two hashes\n",
-		out->out);
+		stdout);
 	for (int i = 0; i < 3; i++)
 		for (int k = 0; k < 4; k++) {
 			double sum = 0;
 			char curve[16];
 			for (int draw = 0; draw < DRAWS; draw++)
 				sum += decodes(&rng, jobs[i], each[k]);
-			fprintf(out->out, "%4u %11u %11.2f %11.2f\n", jobs[i], each[k],
-				1., sum / DRAWS);
+			printf("%4u %11u %11.2f %11.2f\n", jobs[i], each[k], 1.,
+				sum / DRAWS);
 			snprintf(curve, sizeof(curve), "%u", jobs[i]);
 			cluster_figure(out, "decodes", curve, each[k], sum / DRAWS);
 		}

@@ -3,10 +3,10 @@
 
 #include "cluster.h"
 #include "base/clock.h"
+#include "base/ensure.h"
 #include "base/rng.h"
 #include "place/locality.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdbool.h>
 #include <string.h>
@@ -18,6 +18,8 @@
 #define SEED 1
 /* approximate number of samples in all batches of a setting */
 #define SAMPLES_EACH 1000000
+#define MOST_LEARNERS 1024		   /* and so many nodes at most */
+#define MOST_SAMPLES (MOST_LEARNERS * 256) /* of a batch */
 
 struct setting {
 	uint32_t nodes, learners;
@@ -38,9 +40,11 @@ struct result {
 
 struct world {
 	struct setting setting;
-	uint32_t *sample_node, *rank_node, *rank_count, *rank;
-	int64_t *imbalance; /* samples of each node beyond those that its learners take */
-	bool *pairs;	    /* pairs[from * nodes + to]: samples move */
+	uint32_t sample_node[MOST_SAMPLES], rank[MOST_SAMPLES];
+	uint32_t rank_node[MOST_LEARNERS], rank_count[MOST_LEARNERS];
+	/* samples of each node beyond those that its learners take */
+	int64_t imbalance[MOST_LEARNERS];
+	bool pairs[MOST_LEARNERS * MOST_LEARNERS]; /* pairs[from * nodes + to]: samples move */
 	struct rng rng;
 };
 
@@ -49,37 +53,16 @@ double cluster_law(double b)
 	return exp(b * log(b) - b - lgamma(b + 1));
 }
 
-static void free_world(struct world *world)
-{
-	free(world->sample_node);
-	free(world->rank_node);
-	free(world->rank_count);
-	free(world->rank);
-	free(world->imbalance);
-	free(world->pairs);
-}
-
-static int make_world(const struct setting *setting, struct world *ret)
+static void begin(struct world *world, const struct setting *setting)
 {
 	uint32_t ranks = setting->learners, n = ranks * setting->b;
-	*ret = (struct world){.setting = *setting,
-		.sample_node = calloc(n, sizeof(uint32_t)),
-		.rank_node = calloc(ranks, sizeof(uint32_t)),
-		.rank_count = calloc(ranks, sizeof(uint32_t)),
-		.rank = calloc(n, sizeof(uint32_t)),
-		.imbalance = calloc(setting->nodes, sizeof(int64_t)),
-		.pairs = calloc(setting->nodes, setting->nodes)};
-	if (!ret->sample_node || !ret->rank_node || !ret->rank_count || !ret->rank ||
-		!ret->imbalance || !ret->pairs) {
-		free_world(ret);
-		return -ENOMEM;
-	}
-	rng_seed(&ret->rng, SEED);
+	ensure(ranks <= MOST_LEARNERS && n <= MOST_SAMPLES);
+	world->setting = *setting;
+	rng_seed(&world->rng, SEED);
 	for (uint32_t r = 0; r < ranks; r++) {
-		ret->rank_node[r] = (uint32_t)((uint64_t)r * setting->nodes / ranks);
-		ret->rank_count[r] = setting->b;
+		world->rank_node[r] = (uint32_t)((uint64_t)r * setting->nodes / ranks);
+		world->rank_count[r] = setting->b;
 	}
-	return 0;
 }
 
 /* Returns the number of messages if the first node with too many samples always sends to the first
@@ -163,14 +146,12 @@ static int run_batch(struct world *world, struct result *result)
 static int run(const struct setting *setting, struct result *ret)
 {
 	uint32_t batches = 8 + SAMPLES_EACH / (setting->learners * setting->b);
-	struct world world;
-	int err = make_world(setting, &world);
-	if (err)
-		return err;
+	static struct world world;
+	int err = 0;
+	begin(&world, setting);
 	*ret = (struct result){.us = INFINITY};
 	for (uint32_t i = 0; i < batches && !err; i++)
 		err = run_batch(&world, ret);
-	free_world(&world);
 	ret->share /= batches;
 	ret->messages /= batches;
 	ret->sweep /= batches;
@@ -193,7 +174,7 @@ static int print_shares(struct cluster_out *out)
 	fputs("Samples of a mini-batch that move if each rank takes the samples of its\n"
 	      "own node\n\n"
 	      "learners  b: samples each   moved     law   messages  by a sweep\n",
-		out->out);
+		stdout);
 	for (int i = 0; i < 5; i++)
 		for (int j = 0; j < 4; j++) {
 			struct setting setting = {learners[i], learners[i], sizes[j], 1};
@@ -202,10 +183,9 @@ static int print_shares(struct cluster_out *out)
 			int err = run(&setting, &result);
 			if (err)
 				return err;
-			fprintf(out->out, "%8u %17u %6.2f%% %6.2f%% %10.1f %11.1f\n",
-				learners[i], sizes[j], 100 * result.share,
-				100 * cluster_law(sizes[j]), result.messages,
-				result.sweep);
+			printf("%8u %17u %6.2f%% %6.2f%% %10.1f %11.1f\n", learners[i],
+				sizes[j], 100 * result.share, 100 * cluster_law(sizes[j]),
+				result.messages, result.sweep);
 			snprintf(curve, sizeof(curve), "%u", sizes[j]);
 			cluster_figure(out, "moved", curve, learners[i], result.share);
 			cluster_figure(
@@ -225,8 +205,7 @@ static int print_row(struct cluster_out *out, const char *title, const char *cur
 	int err = run(setting, &result);
 	if (err)
 		return err;
-	fprintf(out->out, "%-52s %6.2f%% %9.1f\n", title, 100 * result.share,
-		result.messages);
+	printf("%-52s %6.2f%% %9.1f\n", title, 100 * result.share, result.messages);
 	cluster_figure(out, "less", curve, x, result.share);
 	return 0;
 }
@@ -253,7 +232,7 @@ static int print_less(struct cluster_out *out)
 	};
 	fputs("\nFewer moves, 1,024 learners                            moved  "
 	      "messages\n",
-		out->out);
+		stdout);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int err = print_row(
 			out, rows[i].title, rows[i].curve, rows[i].x, &rows[i].setting);
@@ -263,20 +242,19 @@ static int print_less(struct cluster_out *out)
 	return 0;
 }
 
-static int print_cost(struct cluster_out *out)
+static int print_cost(void)
 {
 	static const uint32_t nodes[] = {4, 16, 64, 256};
 	fputs("\nThe division of a mini-batch among ranks, b = 32, time of one thread "
 	      "here\n",
-		out->out);
+		stdout);
 	for (int i = 0; i < 4; i++) {
 		struct setting setting = {nodes[i], 4 * nodes[i], 32, 1};
 		struct result result;
 		int err = run(&setting, &result);
 		if (err)
 			return err;
-		fprintf(out->out,
-			"  %3u nodes, %4u learners: %6.0f us, %.1f ns a sample\n",
+		printf("  %3u nodes, %4u learners: %6.0f us, %.1f ns a sample\n",
 			nodes[i], 4 * nodes[i], result.us,
 			1000 * result.us / (4 * nodes[i] * 32));
 	}
@@ -288,5 +266,5 @@ int cluster_locality(struct cluster_out *out)
 	int err = print_shares(out);
 	if (!err)
 		err = print_less(out);
-	return err ? err : print_cost(out);
+	return err ? err : print_cost();
 }

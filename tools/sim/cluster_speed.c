@@ -39,44 +39,41 @@ static int print_storage(struct cluster_out *out)
 {
 	static const double gigabytes[] = {2.5, 5, 10, 20};
 	static const uint32_t nodes[] = {1, 4, 16, 64, 256};
-	fprintf(out->out,
-		"\nHow much faster loading is if all samples are in some cache and the\n"
-		"storage was the limit. Assumptions about the paper's machine: %g KB a\n"
-		"sample, %g samples per second prepared by a node, %g GB/s of network "
-		"for a\n"
-		"node; the head of a column is the rate of the storage for all nodes\n"
-		"together.\n\n"
-		"nodes  learners   moved",
+	printf("\nHow much faster loading is if all samples are in some cache and the\n"
+	       "storage was the limit. Assumptions about the paper's machine: %g KB a\n"
+	       "sample, %g samples per second prepared by a node, %g GB/s of network "
+	       "for a\n"
+	       "node; the head of a column is the rate of the storage for all nodes\n"
+	       "together.\n\n"
+	       "nodes  learners   moved",
 		SAMPLE_BYTES / 1e3, PREPARED, NETWORK / 1e9);
 	for (int k = 0; k < 4; k++)
-		fprintf(out->out, " %5g GB/s", gigabytes[k]);
-	fputc('\n', out->out);
+		printf(" %5g GB/s", gigabytes[k]);
+	putchar('\n');
 	for (int i = 0; i < 5; i++) {
 		double share, n = nodes[i];
 		int err = cluster_share(nodes[i] * LEARNERS, 32, &share);
 		if (err)
 			return err;
-		fprintf(out->out, "%5u %9u %6.2f%%", nodes[i], nodes[i] * LEARNERS,
-			100 * share);
+		printf("%5u %9u %6.2f%%", nodes[i], nodes[i] * LEARNERS, 100 * share);
 		for (int k = 0; k < 4; k++) {
 			char curve[32];
 			double faster = speed_up(n, gigabytes[k] * 1e9, share);
-			fprintf(out->out, " %9.1fx", faster);
+			printf(" %9.1fx", faster);
 			snprintf(curve, sizeof(curve), "%gGB/s", gigabytes[k]);
 			cluster_figure(out, "speed-up", curve, n, faster);
 		}
-		fputc('\n', out->out);
+		putchar('\n');
 	}
 	double faster = speed_up(256, 5e9, cluster_law(32));
 	double most = 256 * PREPARED * SAMPLE_BYTES / 30 / 1e9;
-	fprintf(out->out,
-		"The paper's more than 30 at 256 nodes follows if the storage delivers "
-		"less\n"
-		"than %.1f GB/s, the amount that %.1f of the nodes can prepare. The "
-		"first\n"
-		"epoch fills the caches and is not faster: of %d epochs, %.1f times "
-		"becomes\n"
-		"%.1f.\n",
+	printf("The paper's more than 30 at 256 nodes follows if the storage delivers "
+	       "less\n"
+	       "than %.1f GB/s, the amount that %.1f of the nodes can prepare. The "
+	       "first\n"
+	       "epoch fills the caches and is not faster: of %d epochs, %.1f times "
+	       "becomes\n"
+	       "%.1f.\n",
 		most, 256. / 30, EPOCHS, faster, EPOCHS / (1 + (EPOCHS - 1) / faster));
 	cluster_figure(out, "storage-for-30", "GB/s", 256, most);
 	return 0;
@@ -127,11 +124,10 @@ static int draw_all(enum sampler_kind kind, uint32_t jobs, double *ret_us)
 static int print_leader(struct cluster_out *out)
 {
 	static const uint32_t jobs[] = {1, 2, 4, 8};
-	fprintf(out->out,
-		"\nThe leader's time for a draw from %d samples in rounds of all jobs, "
-		"in\n"
-		"us of one thread here. If 1,024 learners read 400 (1,400) samples per\n"
-		"second each, the leader has 2.4 (0.7) us.\n\njobs     dsa  exchange\n",
+	printf("\nThe leader's time for a draw from %d samples in rounds of all jobs, "
+	       "in\n"
+	       "us of one thread here. If 1,024 learners read 400 (1,400) samples per\n"
+	       "second each, the leader has 2.4 (0.7) us.\n\njobs     dsa  exchange\n",
 		SAMPLES);
 	for (int i = 0; i < 4; i++) {
 		double dsa, exchange;
@@ -140,7 +136,7 @@ static int print_leader(struct cluster_out *out)
 			err = draw_all(SAMPLER_EXCHANGE, jobs[i], &exchange);
 		if (err)
 			return err;
-		fprintf(out->out, "%4u %7.2f %9.2f\n", jobs[i], dsa, exchange);
+		printf("%4u %7.2f %9.2f\n", jobs[i], dsa, exchange);
 		cluster_figure(out, "draw", "dsa", jobs[i], dsa);
 		cluster_figure(out, "draw", "exchange", jobs[i], exchange);
 	}

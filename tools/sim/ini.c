@@ -78,13 +78,21 @@ static void *add_job(struct sim_scenario *scenario, const char *name)
 	return job;
 }
 
+/* Returns the index of the dataset; n_datasets: there is none of this name. */
+static size_t find_dataset(const struct sim_scenario *scenario, const char *name)
+{
+	size_t i = 0;
+	while (i < scenario->n_datasets && strcmp(scenario->datasets[i].name, name) != 0)
+		i++;
+	return i;
+}
+
 static bool is_known(
 	const struct sim_scenario *scenario, enum sim_section section, const char *name)
 {
-	for (size_t i = 0; section == SIM_DATASET && i < scenario->n_datasets; i++)
-		if (strcmp(scenario->datasets[i].name, name) == 0)
-			return true;
-	for (size_t i = 0; section == SIM_JOB && i < scenario->n_jobs; i++)
+	if (section == SIM_DATASET)
+		return find_dataset(scenario, name) < scenario->n_datasets;
+	for (size_t i = 0; i < scenario->n_jobs; i++)
 		if (strcmp(scenario->jobs[i].name, name) == 0)
 			return true;
 	return false;
@@ -149,7 +157,7 @@ static void set(struct parser *parser, const char *key, const char *value)
 	if (parser->given & bit)
 		mistake(parser, parser->label, key, "found twice, allowed: once");
 	parser->given |= bit;
-	int err = option->parse(parser->object, value);
+	int err = sim_option_parse(option, parser->object, value);
 	if (err == -EINVAL)
 		mistake(parser, parser->label, key, "found \"%s\", allowed: %s", value,
 			option->allowed);
@@ -192,11 +200,8 @@ static char *next_line(char *line, int size, void *context)
 static int preset(struct sim_scenario *scenario)
 {
 	*scenario = (struct sim_scenario){.runs = 1, .seed = 1};
-	int err = sim_option_find(SIM_SCENARIO, "sampler")->parse(scenario, "dsa");
-	if (!err)
-		err = sim_option_find(SIM_SCENARIO, "eviction")
-			      ->parse(scenario, "refcnt");
-	return err;
+	int err = sim_override(scenario, "sampler", "dsa");
+	return err ? err : sim_override(scenario, "eviction", "refcnt");
 }
 
 static void missing(
@@ -230,11 +235,7 @@ static void find_datasets(struct parser *parser)
 	struct sim_scenario *scenario = parser->scenario;
 	for (size_t i = 0; i < scenario->n_jobs; i++) {
 		struct sim_job *job = &scenario->jobs[i];
-		for (job->dataset = 0; job->dataset < scenario->n_datasets;
-			job->dataset++)
-			if (strcmp(scenario->datasets[job->dataset].name,
-				    job->dataset_name) == 0)
-				break;
+		job->dataset = find_dataset(scenario, job->dataset_name);
 		if (job->dataset < scenario->n_datasets)
 			continue;
 		snprintf(parser->label, sizeof(parser->label), "job %s", job->name);

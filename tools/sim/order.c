@@ -11,7 +11,6 @@
 
 /* The context of the observer, which prints the reads of one epoch of a job. */
 struct order_of {
-	FILE *out;
 	size_t job;
 	uint32_t epoch;
 	uint32_t lines;
@@ -22,7 +21,7 @@ static void print_line(void *context, const struct sim_read *read)
 	struct order_of *order = context;
 	if (read->job != order->job || read->epoch != order->epoch)
 		return;
-	fprintf(order->out, "%" PRIu32 "\t%" PRIu32 "\n", read->position, read->sample);
+	printf("%" PRIu32 "\t%" PRIu32 "\n", read->position, read->sample);
 	order->lines++;
 }
 
@@ -54,9 +53,9 @@ static int parse(
 	return wrong(which, "a job of the scenario");
 }
 
-int sim_print_order(FILE *out, const struct sim_scenario *scenario, const char *which)
+int sim_print_order(const struct sim_scenario *scenario, const char *which)
 {
-	struct order_of order = {.out = out};
+	struct order_of order = {0};
 	struct sim_result result;
 	int err = parse(scenario, which, &order);
 	if (!err && scenario->n_samplers * scenario->n_evictions * scenario->n_caches > 1)

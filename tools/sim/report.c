@@ -27,24 +27,24 @@ void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size)
 
 #define COLUMN 18
 
-static void print_head(FILE *out, const struct sim_curve *curves, size_t n)
+static void print_head(const struct sim_curve *curves, size_t n)
 {
 	const struct sim_scenario *scenario = curves[0].scenario;
-	fprintf(out, "%s: %s\n", scenario->name, scenario->title);
-	fprintf(out, "%zu jobs, %.0f different samples, %.0f read; %s\n",
-		scenario->n_jobs, curves[0].points[0].all, curves[0].points[0].served,
+	printf("%s: %s\n", scenario->name, scenario->title);
+	printf("%zu jobs, %.0f different samples, %.0f read; %s\n", scenario->n_jobs,
+		curves[0].points[0].all, curves[0].points[0].served,
 		sim_per_sample(scenario) ? "misses per sample read"
 					 : "misses (over different samples)");
-	fprintf(out, "\n%17s", "cache");
+	printf("\n%17s", "cache");
 	for (size_t i = 0; i < n; i++) {
 		char name[64];
 		sim_curve_name(&curves[i], name, sizeof(name));
-		fprintf(out, "%*s", COLUMN, name);
+		printf("%*s", COLUMN, name);
 	}
-	fputc('\n', out);
+	putchar('\n');
 }
 
-static void print_cell(FILE *out, const struct sim_curve *curve, size_t i)
+static void print_cell(const struct sim_curve *curve, size_t i)
 {
 	const struct sim_point *point = &curve->points[i];
 	char text[64];
@@ -53,10 +53,10 @@ static void print_cell(FILE *out, const struct sim_curve *curve, size_t i)
 	else
 		snprintf(text, sizeof(text), "%.0f (%.3f)", point->misses,
 			point->misses / point->all);
-	fprintf(out, "%*s", COLUMN, text);
+	printf("%*s", COLUMN, text);
 }
 
-static void print_size(FILE *out, const struct sim_curve *curve, size_t i)
+static void print_size(const struct sim_curve *curve, size_t i)
 {
 	const struct sim_size *size = &curve->scenario->caches[i];
 	const struct sim_point *point = &curve->points[i];
@@ -66,32 +66,31 @@ static void print_size(FILE *out, const struct sim_curve *curve, size_t i)
 	snprintf(text, sizeof(text), "%.0f", point->capacity);
 	if (bytes > 0)
 		snprintf(text, sizeof(text), "%s", size_text((uint64_t)bytes).text);
-	fprintf(out, "%8s %7.2f%%", text, 100 * point->capacity / point->all);
+	printf("%8s %7.2f%%", text, 100 * point->capacity / point->all);
 }
 
-void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n)
+void sim_print_table(const struct sim_curve *curves, size_t n)
 {
-	print_head(out, curves, n);
+	print_head(curves, n);
 	for (size_t i = 0; i < curves[0].n_points; i++) {
-		print_size(out, &curves[0], i);
+		print_size(&curves[0], i);
 		for (size_t j = 0; j < n; j++)
-			print_cell(out, &curves[j], i);
-		fputc('\n', out);
+			print_cell(&curves[j], i);
+		putchar('\n');
 	}
-	fputc('\n', out);
+	putchar('\n');
 }
 
 #define EXACT .02 /* largest difference of misses per sample that hardly matters */
 
-void sim_print_trust(FILE *out, const struct sim_trust *trust)
+void sim_print_trust(const struct sim_trust *trust)
 {
 	if (trust->scale == 1)
 		return;
-	fprintf(out,
-		"Simulated with one in %" PRIu32 " samples (%" PRIu32
-		" of the largest dataset). With half\n"
-		"as many samples the figures differ by at most %.4f misses per sample "
-		"read%s\n\n",
+	printf("Simulated with one in %" PRIu32 " samples (%" PRIu32
+	       " of the largest dataset). With half\n"
+	       "as many samples the figures differ by at most %.4f misses per sample "
+	       "read%s\n\n",
 		trust->scale, trust->samples, trust->off,
 		trust->off <= EXACT ? "." : ": too much;\n--scale 1 takes all.");
 }

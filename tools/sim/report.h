@@ -13,10 +13,10 @@ bool sim_per_sample(const struct sim_scenario *scenario);
 /* Names the curve by its sampler, its policy or both, whichever differ in the scenario. */
 void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 
-void sim_print_table(FILE *out, const struct sim_curve *curves, size_t n);
+void sim_print_table(const struct sim_curve *curves, size_t n);
 
 /* Prints nothing for a scenario that was not scaled down. */
-void sim_print_trust(FILE *out, const struct sim_trust *trust);
+void sim_print_trust(const struct sim_trust *trust);
 
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);
 /* log_x: the axis of the cache size is logarithmic; title NULL: that of the first scenario */
@@ -26,5 +26,4 @@ must_check int sim_write_svg(const char *path, const char *title,
 /* Prints an epoch of a job: for each read a line with the position and its sample, like the first
  * columns of an order file. The scenario has one sampler, policy and cache size. which: JOB:EPOCH;
  * -EINVAL (reported): there is no such job or epoch. */
-must_check int sim_print_order(
-	FILE *out, const struct sim_scenario *scenario, const char *which);
+must_check int sim_print_order(const struct sim_scenario *scenario, const char *which);

@@ -55,17 +55,15 @@ static void *copy(const void *items, size_t n, size_t size)
 	return ret;
 }
 
+#define COPY(list, n) ret->list = copy(scenario->list, scenario->n, sizeof(*ret->list))
+
 static int copy_lists(const struct sim_scenario *scenario, struct sim_scenario *ret)
 {
-	ret->samplers = copy(
-		scenario->samplers, scenario->n_samplers, sizeof(*scenario->samplers));
-	ret->evictions = copy(
-		scenario->evictions, scenario->n_evictions, sizeof(*scenario->evictions));
-	ret->caches =
-		copy(scenario->caches, scenario->n_caches, sizeof(*scenario->caches));
-	ret->datasets = copy(
-		scenario->datasets, scenario->n_datasets, sizeof(*scenario->datasets));
-	ret->jobs = copy(scenario->jobs, scenario->n_jobs, sizeof(*scenario->jobs));
+	COPY(samplers, n_samplers);
+	COPY(evictions, n_evictions);
+	COPY(caches, n_caches);
+	COPY(datasets, n_datasets);
+	COPY(jobs, n_jobs);
 	return ret->samplers && ret->evictions && ret->caches && ret->datasets &&
 			       ret->jobs
 		       ? 0

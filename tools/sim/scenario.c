@@ -62,7 +62,7 @@ int sim_load(const char *name, struct sim_scenario *ret)
 int sim_override(struct sim_scenario *scenario, const char *key, const char *value)
 {
 	const struct sim_option *option = sim_option_find(SIM_SCENARIO, key);
-	int err = option->parse(scenario, value);
+	int err = sim_option_parse(option, scenario, value);
 	if (err == -EINVAL)
 		fprintf(stderr, "joader-sim: --%s: found \"%s\", allowed: %s\n", key,
 			value, option->allowed);

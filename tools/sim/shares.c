@@ -57,21 +57,21 @@ static int run_row(const struct workload *workload, const struct row *row,
 	return -EINVAL;
 }
 
-static void print_head(FILE *out, const struct workload *workload)
+static void print_head(const struct workload *workload)
 {
-	fprintf(out, "%s\n\n%-22s %8s %9s %9s %9s %9s %9s\n", workload->title,
+	printf("%s\n\n%-22s %8s %9s %9s %9s %9s %9s\n", workload->title,
 		"who gets the workers", "images/s", "against", "makespan", "mean",
 		"GPU idle", "worst");
-	fprintf(out, "%-22s %8s %9s %9s %9s %9s %9s\n", "", "(sum)", "balance", "s",
+	printf("%-22s %8s %9s %9s %9s %9s %9s\n", "", "(sum)", "balance", "s",
 		"latency s", "mean s", "slowdown");
 }
 
-static void print_row(FILE *out, const struct row *row, const struct workload_outcome *is,
+static void print_row(const struct row *row, const struct workload_outcome *is,
 	const struct workload_outcome *balance)
 {
-	fprintf(out, "%-22s %8.0f %+8.1f%% %9.0f %9.0f %9.0f %9.2f\n", row->title,
-		is->rates, 100 * (is->rates / balance->rates - 1), is->makespan,
-		is->latency, is->idle, is->slowdown);
+	printf("%-22s %8.0f %+8.1f%% %9.0f %9.0f %9.0f %9.2f\n", row->title, is->rates,
+		100 * (is->rates / balance->rates - 1), is->makespan, is->latency,
+		is->idle, is->slowdown);
 }
 
 static void write_csv(FILE *csv, const struct workload *workload, const struct row *row,
@@ -81,7 +81,7 @@ static void write_csv(FILE *csv, const struct workload *workload, const struct r
 		is->rates, is->makespan, is->latency, is->idle, is->slowdown);
 }
 
-static int print_workload(FILE *out, FILE *csv, const struct workload *workload,
+static int print_workload(FILE *csv, const struct workload *workload,
 	struct workload_outcome outcomes[static ROWS])
 {
 	for (size_t i = 0; i < ROWS; i++) {
@@ -89,13 +89,13 @@ static int print_workload(FILE *out, FILE *csv, const struct workload *workload,
 		if (err)
 			return err;
 	}
-	print_head(out, workload);
+	print_head(workload);
 	for (size_t i = 0; i < ROWS; i++) {
-		print_row(out, &rows[i], &outcomes[i], &outcomes[ROW_BALANCE]);
+		print_row(&rows[i], &outcomes[i], &outcomes[ROW_BALANCE]);
 		if (csv)
 			write_csv(csv, workload, &rows[i], &outcomes[i]);
 	}
-	fputc('\n', out);
+	putchar('\n');
 	return 0;
 }
 
@@ -134,41 +134,41 @@ static const char explanation[] =
 	"  crowded, so policies that prefer them can have a lower worst slowdown than\n"
 	"  equal slowdown.\n";
 
-static void explain(FILE *out, const struct workload_outcome *two,
-	const struct workload_outcome *three)
+static void explain(
+	const struct workload_outcome *two, const struct workload_outcome *three)
 {
 	const struct training *vgg = &workload_dynamic.trainings[3];
 	double alone =
 		vgg->arrival + START_SECONDS + training_images(vgg) / training_alone(vgg);
-	fprintf(out, explanation, 100 * (two[ROW_WAA].rates / two[ROW_BALANCE].rates - 1),
+	printf(explanation, 100 * (two[ROW_WAA].rates / two[ROW_BALANCE].rates - 1),
 		three[ROW_BALANCE].makespan, three[ROW_REQUESTED].makespan, alone,
 		100 * (three[ROW_MENDED].rates / three[ROW_WAA].rates - 1),
 		100 * (three[ROW_SLOWDOWN].rates / three[ROW_BALANCE].rates - 1),
 		100 * (1 - three[ROW_SLOWDOWN].rates / three[ROW_KNOWN].rates));
 }
 
-static int print_page(FILE *out, FILE *csv)
+static int print_page(FILE *csv)
 {
 	if (csv)
 		fputs("workload,policy,sum_of_rates,makespan,latency,gpu_idle,"
 		      "worst_slowdown\n",
 			csv);
 	struct workload_outcome two[ROWS], three[ROWS];
-	int err = print_workload(out, csv, &workload_static, two);
+	int err = print_workload(csv, &workload_static, two);
 	if (!err)
-		err = print_workload(out, csv, &workload_dynamic, three);
+		err = print_workload(csv, &workload_dynamic, three);
 	if (!err)
-		explain(out, two, three);
+		explain(two, three);
 	return err;
 }
 
-int shares_print(FILE *out, const char *path)
+int shares_print(const char *path)
 {
 	FILE *csv = path ? fopen(path, "we") : NULL;
 	if (path && !csv)
 		return -errno;
-	int err = print_page(out, csv);
+	int err = print_page(csv);
 	if (csv && fclose(csv) && !err)
 		err = -errno;
-	return err ? err : fflush(out) ? -errno : 0;
+	return err ? err : fflush(stdout) ? -errno : 0;
 }

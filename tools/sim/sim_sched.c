@@ -191,6 +191,7 @@ int sim_sched_release(struct sim_open *open)
 	struct effects effects;
 	ensure(open->answered && open->request.status == 0);
 	sim_supply_detach(open);
+	job->share.samples++;
 	effects_init(&effects);
 	epochs_released(job->epochs, open->request.found_epoch, open->request.position,
 		true, 0, &effects);
@@ -311,6 +312,14 @@ void sim_sched_free(struct sim_sched **sched_pointer)
 	draw_free(&sched->draw);
 	free(sched);
 	*sched_pointer = NULL;
+}
+
+uint32_t *sim_labels_new(uint32_t n_ids, uint32_t labels)
+{
+	uint32_t *ret = calloc(n_ids + 1, sizeof(*ret));
+	for (uint32_t id = 0; ret && id < n_ids; id++)
+		ret[id] = id % labels;
+	return ret;
 }
 
 int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,

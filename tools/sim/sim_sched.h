@@ -95,6 +95,8 @@ must_check int sim_sched_load(struct sim_open *open);
 /* Releases an open whose sample was read. An open that was refused must not be released. */
 must_check int sim_sched_release(struct sim_open *open);
 
+/* Returns the label of each id, id % labels, which the caller frees; NULL: no memory. */
+uint32_t *sim_labels_new(uint32_t n_ids, uint32_t labels);
 /* Makes the label of each of n positions, and the order of opens, which is not yet shuffled. The
  * caller frees both arrays, also after -ENOMEM. */
 must_check int sim_positions_new(const roaring_bitmap_t *selection, uint32_t n,
@@ -111,7 +113,6 @@ must_check int sim_sched_wait(struct sim_open *open);
 sample_id sim_sched_take(struct sim_sched *sched);
 /* Notes that the caller has read and decoded the sample, which is in the cache from now on. */
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
-void sim_sched_served(struct sim_sched_job *job);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
 /* Calls shares_window (share/share.h) with these arguments. -ENOMEM */

@@ -179,11 +179,6 @@ int sim_sched_loaded(struct sim_sched *sched, sample_id sample)
 	return sched->error;
 }
 
-void sim_sched_served(struct sim_sched_job *job)
-{
-	job->share.samples++;
-}
-
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns)
 {
 	job->share.waited_ns += ns;

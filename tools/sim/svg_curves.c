@@ -21,7 +21,7 @@ struct drawing {
 /* Colours distinguish the curves of one scenario. If there are several scenarios, colours
  * distinguish these, and dashes their samplers and policies. */
 static void choose_style(
-	const struct drawing *drawing, size_t i, size_t *ret_colour, size_t *ret_dash)
+	const struct drawing *drawing, size_t i, struct svg_series *series)
 {
 	const struct sim_curve *curves = drawing->curves;
 	size_t scenario = 0, first = i;
@@ -29,18 +29,8 @@ static void choose_style(
 		scenario += curves[j].scenario != curves[j - 1].scenario;
 	while (first > 0 && curves[first - 1].scenario == curves[i].scenario)
 		first--;
-	*ret_colour = drawing->several ? scenario : i;
-	*ret_dash = drawing->several ? i - first : 0;
-}
-
-static void name_curve(const struct drawing *drawing, size_t i)
-{
-	const struct sim_curve *curve = &drawing->curves[i];
-	char name[64];
-	sim_curve_name(curve, name, sizeof(name));
-	snprintf(drawing->names[i], NAME, "%s%s%s",
-		drawing->several ? curve->scenario->name : "",
-		drawing->several ? ": " : "", name);
+	series->colour = drawing->several ? scenario : i;
+	series->dash = drawing->several ? i - first : 0;
 }
 
 /* Makes series i from a curve, and writes its points to `values`. Returns the place for the values
@@ -56,10 +46,14 @@ static double *fill_series(const struct drawing *drawing, size_t i, double *valu
 		y[j] = drawing->per_sample ? point->misses / point->served
 					   : point->misses;
 	}
-	name_curve(drawing, i);
+	char name[64];
+	sim_curve_name(curve, name, sizeof(name));
+	snprintf(drawing->names[i], NAME, "%s%s%s",
+		drawing->several ? curve->scenario->name : "",
+		drawing->several ? ": " : "", name);
 	*series = (struct svg_series){
 		.name = drawing->names[i], .x = x, .y = y, .n = curve->n_points};
-	choose_style(drawing, i, &series->colour, &series->dash);
+	choose_style(drawing, i, series);
 	return y + curve->n_points;
 }
 

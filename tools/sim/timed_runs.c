@@ -16,11 +16,6 @@
 #define LEAST_LAPS 4
 #define READS 250000. /* reads of all runs; a million takes a second or two */
 
-struct sums {
-	struct timed_outcome *ret;
-	size_t n_jobs;
-};
-
 static double reads_of_a_lap(const struct timed_world *world)
 {
 	double sum = 0;
@@ -47,10 +42,11 @@ static void change_run(
 	}
 }
 
-static void add(struct sums *sums, const struct timed_outcome *one, bool first)
+static void add(
+	struct timed_outcome *sums, const struct timed_outcome *one, size_t n, bool first)
 {
-	for (size_t j = 0; j < sums->n_jobs; j++) {
-		struct timed_outcome *sum = &sums->ret[j];
+	for (size_t j = 0; j < n; j++) {
+		struct timed_outcome *sum = &sums[j];
 		sum->least = first ? one[j].epoch : fmin(sum->least, one[j].epoch);
 		sum->most = fmax(sum->most, one[j].epoch);
 		sum->epoch += one[j].epoch;
@@ -62,7 +58,6 @@ int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads)
 {
 	struct timed_outcome one[TIMED_JOBS];
-	struct sums sums = {.ret = ret, .n_jobs = world->n_jobs};
 	struct timed_world changed = *world;
 	double lap = reads_of_a_lap(world), loads;
 	unsigned runs = (unsigned)within(LEAST_RUNS, READS / lap / LEAST_LAPS, MOST_RUNS);
@@ -79,7 +74,7 @@ int timed_runs(
 		err = timed_run(&changed, one, &loads);
 		if (err)
 			break;
-		add(&sums, one, i == 0);
+		add(ret, one, world->n_jobs, i == 0);
 		*ret_loads += loads / runs;
 	}
 	for (size_t j = 0; j < world->n_jobs; j++)

@@ -37,7 +37,6 @@ static int serve(struct timed_run *run, struct timed_reader *reader)
 {
 	struct timed_script *script = &run->scripts[reader->job];
 	int err = sim_sched_release(&reader->open);
-	sim_sched_served(script->job);
 	run->served++;
 	reader->state = READER_RUNS;
 	reader->until = run->processor + run->world->jobs[reader->job].cpu;

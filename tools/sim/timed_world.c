@@ -66,9 +66,7 @@ static int make_ids(struct timed_run *run)
 	}
 	if (!world->labels)
 		return 0;
-	run->id_labels = calloc(run->n_ids + 1, sizeof(*run->id_labels));
-	for (uint32_t id = 0; run->id_labels && id < run->n_ids; id++)
-		run->id_labels[id] = id % world->labels;
+	run->id_labels = sim_labels_new(run->n_ids, world->labels);
 	return run->id_labels ? 0 : -ENOMEM;
 }
 

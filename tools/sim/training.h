@@ -105,4 +105,4 @@ must_check int pool_run(const struct workload *workload, enum share_policy polic
 	struct workload_outcome *ret);
 
 /* csv: a path, or NULL. Returns 0 or -errno. */
-must_check int shares_print(FILE *out, const char *csv);
+must_check int shares_print(const char *csv);

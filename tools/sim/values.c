@@ -13,51 +13,54 @@
 #define MAX_ID 100000000u
 #define LENGTH(array) (sizeof(array) / sizeof((array)[0]))
 
-static int parse_text(char **field, const char *text)
+static int parse_text(const struct sim_option *option, void *field, const char *text)
 {
-	char *copy = strdup(text);
+	char **ret = field, *copy = strdup(text);
+	(void)option;
 	if (!copy)
 		return -ENOMEM;
-	free(*field);
-	*field = copy;
+	free(*ret);
+	*ret = copy;
 	return 0;
 }
 
-static int parse_u64(uint64_t *field, const char *text, uint64_t min, uint64_t max)
+static int parse_u64(const struct sim_option *option, void *field, const char *text)
 {
 	char *end;
 	errno = 0;
 	unsigned long long value = strtoull(text, &end, 10);
-	if (!isdigit((unsigned char)text[0]) || *end || errno || value < min ||
-		value > max)
+	if (!isdigit((unsigned char)text[0]) || *end || errno ||
+		(double)value < option->least || (double)value > option->most)
 		return -EINVAL;
-	*field = value;
+	*(uint64_t *)field = value;
 	return 0;
 }
 
-static int parse_u32(uint32_t *field, const char *text, uint32_t min, uint32_t max)
+static int parse_u32(const struct sim_option *option, void *field, const char *text)
 {
 	uint64_t value;
-	int err = parse_u64(&value, text, min, max);
+	int err = parse_u64(option, &value, text);
 	if (!err)
-		*field = (uint32_t)value;
+		*(uint32_t *)field = (uint32_t)value;
 	return err;
 }
 
-static int parse_double(double *field, const char *text, double min, double max)
+static int parse_double(const struct sim_option *option, void *field, const char *text)
 {
 	char *end;
 	double value = strtod(text, &end);
-	if (end == text || *end || !(value >= min && value <= max))
+	if (end == text || *end || !(value >= option->least && value <= option->most))
 		return -EINVAL;
-	*field = value;
+	*(double *)field = value;
 	return 0;
 }
 
-/* Parses each word into an element of a new array, which replaces *ret. */
-static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
+/* Parses each word into an element of a new array, which replaces the one that the pointer `ret`
+ * points to. */
+static int each_word(const char *text, size_t size, void *ret, size_t *ret_n,
 	int (*parse)(void *field, const char *word))
 {
+	void *old;
 	auto_free char *words = strdup(text);
 	auto_free char *fields = calloc(strlen(text) / 2 + 1, size);
 	size_t n = 0;
@@ -72,8 +75,9 @@ static int each_word(const char *text, size_t size, void **ret, size_t *ret_n,
 	}
 	if (n == 0)
 		return -EINVAL;
-	free(*ret);
-	*ret = fields;
+	memcpy(&old, ret, sizeof(old));
+	free(old);
+	memcpy(ret, &fields, sizeof(fields));
 	*ret_n = n;
 	fields = NULL;
 	return 0;
@@ -152,105 +156,39 @@ static int one_cache(void *field, const char *word)
 									       : -EINVAL;
 }
 
-/* --- [scenario] -------------------------------------------------------------------- */
+/* --- options of one section, whose field is the object itself -------------------- */
 
-#define SCENARIO struct sim_scenario *scenario = object
-
-static int scenario_title(void *object, const char *text)
+static int scenario_sampler(
+	const struct sim_option *option, void *object, const char *text)
 {
-	SCENARIO;
-	return parse_text(&scenario->title, text);
-}
-
-static int scenario_note(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_text(&scenario->note, text);
-}
-
-static int scenario_sampler(void *object, const char *text)
-{
-	SCENARIO;
-	void *list = scenario->samplers;
-	int err = each_word(text, sizeof(*scenario->samplers), &list,
+	struct sim_scenario *scenario = object;
+	(void)option;
+	return each_word(text, sizeof(*scenario->samplers), &scenario->samplers,
 		&scenario->n_samplers, one_sampler);
-	scenario->samplers = list;
-	return err;
 }
 
-static int scenario_eviction(void *object, const char *text)
+static int scenario_eviction(
+	const struct sim_option *option, void *object, const char *text)
 {
-	SCENARIO;
-	void *list = scenario->evictions;
-	int err = each_word(text, sizeof(*scenario->evictions), &list,
+	struct sim_scenario *scenario = object;
+	(void)option;
+	return each_word(text, sizeof(*scenario->evictions), &scenario->evictions,
 		&scenario->n_evictions, one_eviction);
-	scenario->evictions = list;
-	return err;
 }
 
-static int scenario_cache(void *object, const char *text)
+static int scenario_cache(const struct sim_option *option, void *object, const char *text)
 {
-	SCENARIO;
-	void *list = scenario->caches;
-	int err = each_word(
-		text, sizeof(*scenario->caches), &list, &scenario->n_caches, one_cache);
-	scenario->caches = list;
-	return err;
+	struct sim_scenario *scenario = object;
+	(void)option;
+	return each_word(text, sizeof(*scenario->caches), &scenario->caches,
+		&scenario->n_caches, one_cache);
 }
-
-static int scenario_labels(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_u32(&scenario->labels, text, 0, MAX_ID);
-}
-
-static int scenario_lookahead(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_u32(&scenario->lookahead, text, 0, 65536);
-}
-
-static int scenario_sample_bytes(void *object, const char *text)
-{
-	SCENARIO;
-	char *end;
-	double value = strtod(text, &end), unit = *end ? unit_of(end) : 1;
-	if (end == text || !(value * unit >= 1 && value * unit <= 1e12))
-		return -EINVAL;
-	scenario->sample_bytes = value * unit;
-	return 0;
-}
-
-static int scenario_runs(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_u32(&scenario->runs, text, 1, 1000);
-}
-
-static int scenario_warmup(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_double(&scenario->warmup, text, 0, 1000);
-}
-
-static int scenario_length(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_double(&scenario->length, text, 0, 1000);
-}
-
-static int scenario_seed(void *object, const char *text)
-{
-	SCENARIO;
-	return parse_u64(&scenario->seed, text, 0, UINT64_MAX);
-}
-
-/* --- [dataset NAME] ---------------------------------------------------------------- */
 
 /* Parses FIRST-LAST, or sample(BELOW,SIZE): SIZE random ids from 0 .. BELOW-1. */
-static int dataset_ids(void *object, const char *text)
+static int dataset_ids(const struct sim_option *option, void *object, const char *text)
 {
 	struct sim_dataset *dataset = object;
+	(void)option;
 	unsigned first, last, below, size;
 	int end = 0;
 	if (strspn(text, "sample(), -0123456789") != strlen(text))
@@ -274,68 +212,71 @@ static int dataset_ids(void *object, const char *text)
 	return 0;
 }
 
-/* --- [job NAME] -------------------------------------------------------------------- */
+/* --- other options ----------------------------------------------------------------- */
 
-#define JOB struct sim_job *job = object
-
-static int job_dataset(void *object, const char *text)
+static int parse_bytes(const struct sim_option *option, void *field, const char *text)
 {
-	JOB;
-	return parse_text(&job->dataset_name, text);
+	char *end;
+	double value = strtod(text, &end), unit = *end ? unit_of(end) : 1;
+	if (end == text ||
+		!(value * unit >= option->least && value * unit <= option->most))
+		return -EINVAL;
+	*(double *)field = value * unit;
+	return 0;
 }
 
-static int job_speed(void *object, const char *text)
+static int parse_epochs(const struct sim_option *option, void *field, const char *text)
 {
-	JOB;
-	return parse_double(&job->speed, text, 1e-3, 1e6);
-}
-
-static int job_start(void *object, const char *text)
-{
-	JOB;
-	return parse_double(&job->start, text, 0, 1000);
-}
-
-static int job_epochs(void *object, const char *text)
-{
-	JOB;
-	job->epochs = 0;
-	return strcmp(text, "on") == 0 ? 0 : parse_u32(&job->epochs, text, 1, 100000);
+	*(uint32_t *)field = 0;
+	return strcmp(text, "on") == 0 ? 0 : parse_u32(option, field, text);
 }
 
 const char *const sim_section_names[SIM_SECTIONS] = {"scenario", "dataset", "job"};
 
 #define TEXT "any text"
 #define EPOCHS_OF_TIME "0 to 1000 (epochs of time)"
+#define SCENARIO(member) .offset = offsetof(struct sim_scenario, member)
+#define JOB(member) .offset = offsetof(struct sim_job, member)
 
 const struct sim_option sim_options[] = {
-	{SIM_SCENARIO, "title", TEXT, scenario_title},
-	{SIM_SCENARIO, "note", TEXT, scenario_note},
+	{SIM_SCENARIO, "title", TEXT, parse_text, SCENARIO(title)},
+	{SIM_SCENARIO, "note", TEXT, parse_text, SCENARIO(note)},
 	{SIM_SCENARIO, "sampler", "dsa, isa, exchange, dsa-tree, one or several",
-		scenario_sampler},
+		scenario_sampler, .offset = 0},
 	{SIM_SCENARIO, "eviction", "refcnt, lru, fifo, random, one or several",
-		scenario_eviction},
+		scenario_eviction, .offset = 0},
 	{SIM_SCENARIO, "cache",
 		"sizes, one or several: samples (1 to 100000000), a part of all (above "
 		"0% to 100%), or bytes (64M, 100G)",
-		scenario_cache},
+		scenario_cache, .offset = 0},
 	{SIM_SCENARIO, "bytes-per-sample",
-		"bytes of a prepared sample, as 150528 or 147K", scenario_sample_bytes},
-	{SIM_SCENARIO, "labels", "0 to 100000000", scenario_labels},
-	{SIM_SCENARIO, "lookahead", "0 to 65536", scenario_lookahead},
-	{SIM_SCENARIO, "runs", "1 to 1000", scenario_runs},
-	{SIM_SCENARIO, "warmup", EPOCHS_OF_TIME, scenario_warmup},
-	{SIM_SCENARIO, "length", EPOCHS_OF_TIME, scenario_length},
-	{SIM_SCENARIO, "seed", "0 to 18446744073709551615", scenario_seed},
+		"bytes of a prepared sample, as 150528 or 147K", parse_bytes,
+		SCENARIO(sample_bytes), 1, 1e12},
+	{SIM_SCENARIO, "labels", "0 to 100000000", parse_u32, SCENARIO(labels), 0,
+		MAX_ID},
+	{SIM_SCENARIO, "lookahead", "0 to 65536", parse_u32, SCENARIO(lookahead), 0,
+		65536},
+	{SIM_SCENARIO, "runs", "1 to 1000", parse_u32, SCENARIO(runs), 1, 1000},
+	{SIM_SCENARIO, "warmup", EPOCHS_OF_TIME, parse_double, SCENARIO(warmup), 0, 1000},
+	{SIM_SCENARIO, "length", EPOCHS_OF_TIME, parse_double, SCENARIO(length), 0, 1000},
+	{SIM_SCENARIO, "seed", "0 to 18446744073709551615", parse_u64, SCENARIO(seed), 0,
+		0x1p64},
 	{SIM_DATASET, "ids",
 		"FIRST-LAST, or sample(N,K) for K of the ids below N, up to 100000000",
-		dataset_ids},
-	{SIM_JOB, "dataset", "the name of a [dataset NAME]", job_dataset},
-	{SIM_JOB, "speed", "0.001 to 1000000 (relative to the other jobs)", job_speed},
-	{SIM_JOB, "start", EPOCHS_OF_TIME, job_start},
-	{SIM_JOB, "epochs", "1 to 100000, or on", job_epochs},
+		dataset_ids, .offset = 0},
+	{SIM_JOB, "dataset", "the name of a [dataset NAME]", parse_text,
+		JOB(dataset_name)},
+	{SIM_JOB, "speed", "0.001 to 1000000 (relative to the other jobs)", parse_double,
+		JOB(speed), 1e-3, 1e6},
+	{SIM_JOB, "start", EPOCHS_OF_TIME, parse_double, JOB(start), 0, 1000},
+	{SIM_JOB, "epochs", "1 to 100000, or on", parse_epochs, JOB(epochs), 1, 100000},
 };
 const size_t sim_n_options = LENGTH(sim_options);
+
+int sim_option_parse(const struct sim_option *option, void *object, const char *text)
+{
+	return option->parse(option, (char *)object + option->offset, text);
+}
 
 const struct sim_option *sim_option_find(enum sim_section section, const char *key)
 {

@@ -6,8 +6,7 @@
 #include "sim.h"
 
 /* The options of a scenario's ini: section, key, allowed values, and a function that parses the
- * text into a field. The function gets the object of its section: the scenario, a dataset or a job.
- * It returns 0, -EINVAL (not allowed) or -ENOMEM. */
+ * text into the field at `offset` of the section's object: the scenario, a dataset or a job. */
 
 enum sim_section { SIM_SCENARIO, SIM_DATASET, SIM_JOB, SIM_SECTIONS };
 
@@ -15,13 +14,18 @@ struct sim_option {
 	enum sim_section section;
 	const char *key;
 	const char *allowed;
-	int (*parse)(void *object, const char *text);
+	int (*parse)(const struct sim_option *option, void *field, const char *text);
+	size_t offset;
+	double least, most; /* bounds of a number */
 };
 
 extern const char *const sim_section_names[SIM_SECTIONS];
 extern const struct sim_option sim_options[];
 extern const size_t sim_n_options;
 
+/* Returns 0, -EINVAL (not allowed) or -ENOMEM. */
+must_check int sim_option_parse(
+	const struct sim_option *option, void *object, const char *text);
 /* Returns NULL if the section has no such key. */
 const struct sim_option *sim_option_find(enum sim_section section, const char *key);
 /* Returns the nearest key of the section, or NULL. */

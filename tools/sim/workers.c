@@ -22,48 +22,37 @@ static unsigned sum_of(const unsigned *workers, size_t n)
 }
 
 /* Divides all workers by weight: each training gets one; then the training with the fewest workers
- * relative to its weight gets the next, and so on. */
-static void divide(const struct workload *workload, const bool *runs,
-	double (*weight)(const struct training *training), unsigned *workers)
+ * relative to its weight gets the next, and so on. The weight is a power of the model's size. */
+static void divide(const struct workload *workload, const bool *runs, double power,
+	unsigned *workers)
 {
 	size_t n = workload->n, running = count(runs, n);
 	for (size_t i = 0; i < n; i++)
 		workers[i] = runs[i];
 	for (size_t left = running; running > 0 && left < WORKERS; left++) {
 		size_t poorest = n;
+		double least = HUGE_VAL;
 		for (size_t i = 0; i < n; i++) {
-			const struct training *one = &workload->trainings[i];
-			const struct training *other = &workload->trainings[poorest % n];
-			if (runs[i] && (poorest == n ||
-					       workers[i] / weight(one) <
-						       workers[poorest] / weight(other)))
-				poorest = i;
+			double share = workers[i] /
+				       pow(workload->trainings[i].parameters, power);
+			if (!runs[i] || share >= least)
+				continue;
+			poorest = i;
+			least = share;
 		}
 		workers[poorest]++;
 	}
 }
 
-static double alike(const struct training *training)
+/* Gives each running training the number of workers that the paper's Table II has for it; the
+ * workers of finished trainings are idle. Without a table, divides the workers. */
+static void by_size(const struct workload *workload, const bool *runs,
+	const unsigned *table, double power, unsigned *workers)
 {
-	(void)training;
-	return 1;
-}
-
-static double by_size(const struct training *training)
-{
-	return training->parameters;
-}
-
-static double by_inverse_size(const struct training *training)
-{
-	return 1 / training->parameters;
-}
-
-/* Gives each running training the number of workers that the paper's Table II has for it. The
- * workers of finished trainings are idle. */
-static void given(const struct workload *workload, const bool *runs,
-	const unsigned *table, unsigned *workers)
-{
+	if (!table) {
+		divide(workload, runs, power, workers);
+		return;
+	}
 	for (size_t i = 0; i < workload->n; i++)
 		workers[i] = runs[i] ? table[i] : 0;
 }
@@ -123,19 +112,13 @@ void workers_allocate(enum worker_policy policy, const struct workload *workload
 			ret_workers[i] = runs[i] ? workload->trainings[i].workers : 0;
 		return;
 	case WORKERS_BALANCE:
-		divide(workload, runs, alike, ret_workers);
+		divide(workload, runs, 0, ret_workers);
 		return;
 	case WORKERS_PROPORTION:
-		if (workload->proportion)
-			given(workload, runs, workload->proportion, ret_workers);
-		else
-			divide(workload, runs, by_size, ret_workers);
+		by_size(workload, runs, workload->proportion, 1, ret_workers);
 		return;
 	case WORKERS_INVERSE:
-		if (workload->inverse)
-			given(workload, runs, workload->inverse, ret_workers);
-		else
-			divide(workload, runs, by_inverse_size, ret_workers);
+		by_size(workload, runs, workload->inverse, -1, ret_workers);
 		return;
 	case WORKERS_WAA:
 	case WORKERS_WAA_MENDED:

@@ -73,13 +73,8 @@ static int labels_new(struct sim_run *run)
 	const struct sim_scenario *scenario = run->scenario;
 	if (!scenario->labels || run->setup->sampler != SAMPLER_EXCHANGE)
 		return 0;
-	uint32_t n = n_ids(scenario);
-	run->labels = calloc(n, sizeof(*run->labels));
-	if (!run->labels)
-		return -ENOMEM;
-	for (uint32_t id = 0; id < n; id++)
-		run->labels[id] = id % scenario->labels;
-	return 0;
+	run->labels = sim_labels_new(n_ids(scenario), scenario->labels);
+	return run->labels ? 0 : -ENOMEM;
 }
 
 /* Computes the number of different samples that the jobs read, and the capacity of the cache. */
