@@ -241,7 +241,7 @@ static int look_at_tree(
 	if (!err)
 		err = scan_match(catalogue, tree);
 	if (!err && scan->source->examine)
-		err = scan->source->examine(scan, tree, catalogue);
+		err = scan_examine(scan, tree, catalogue);
 	progress_end(&scan->progress);
 	if (!err)
 		issues_log(&tree->issues, scan->name);

@@ -211,7 +211,7 @@ const char *scan_unseen(
 
 /* Sets the id of each file of the tree whose path the catalogue has. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
-/* Finds the facts of all files. Reads only new and changed headers. */
+/* Finds the facts of all files, with scan->source->examine. Reads only new and changed headers. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 

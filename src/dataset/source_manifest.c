@@ -227,5 +227,5 @@ const struct source source_manifest = {
 	.expected = "expected a manifest with the columns path, label and bytes",
 	.find = find,
 	.list = far_files_list,
-	.examine = far_files_examine,
+	.examine = far_file_examine,
 };
