@@ -96,9 +96,24 @@ must_check int catalogue_write(const char *file, const struct scan *scan,
 int catalogue_errno(sqlite3 *db);
 /* Logs that the catalogue can't be read, and returns SQLite's last error as -errno. */
 int catalogue_unreadable(const char *file, sqlite3 *db);
-/* Returns SQLite's last read error as -errno; -EILSEQ: the file is damaged. */
-int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
+
+/* Scope cleanup, as in base/cleanup.h: the statement is finalized when its scope ends. */
+#define auto_statement __attribute__((cleanup(statement_end)))
+static inline void statement_end(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
+typedef int catalogue_row(void *context, sqlite3_stmt *row);
+/* Runs a query, and calls `row` for each of its rows, until a call fails. Returns the error of the
+ * call; -EILSEQ: the file is damaged; -errno. */
+must_check int catalogue_each(
+	sqlite3 *db, const char *sql, catalogue_row *row, void *context);
+/* Sets the bool `context` to true: the query has a row. */
+int catalogue_note_row(void *context, sqlite3_stmt *row);
+/* Finds out whether the catalogue has the table. Older versions lack some tables. */
+must_check int catalogue_has_table(sqlite3 *db, const char *name, bool *ret);
 
 /* Tells whether predicates must not use this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);

@@ -56,7 +56,7 @@ struct dataset {
 	 * jobs find them (the key `from` in a job's configuration). Changed only with the lock. */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
-	uint32_t longest_json;			 /* (lock) 0: not known yet */
+	_Atomic(uint32_t) longest_json;		 /* 0: not known yet */
 	struct dataset **mixed;			 /* a mixture's datasets */
 	sample_id *firsts;			 /* a mixture: first id of each dataset */
 	uint32_t *labels;			 /* a mixture: label of each id */

@@ -55,7 +55,7 @@ struct cursor {
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	auto_free char *sql = aprintf("PRAGMA main.table_info(%s)", table);
 	if (!sql)
 		return SQLITE_NOMEM;
@@ -69,7 +69,6 @@ static int list_columns(
 		fprintf(declaration, ", \"%s\" %s", name, type ? type : "");
 		fprintf(query, "%s\"%s\"", (*ret_n)++ ? ", " : "SELECT ", name);
 	}
-	sqlite3_finalize(statement);
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

@@ -148,7 +148,7 @@ static const char *text_problem(const char *text)
 
 static void print_columns(FILE *out, sqlite3 *db)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	if (sqlite3_prepare_v2(db, "SELECT * FROM samples", -1, &statement, NULL))
 		return;
 	bool first = true;
@@ -161,7 +161,6 @@ static void print_columns(FILE *out, sqlite3 *db)
 		fprintf(out, "%s%s%s%s", first ? "" : ", ", quote, name, quote);
 		first = false;
 	}
-	sqlite3_finalize(statement);
 }
 
 /* Makes the message for the user. Returns -EINVAL or -ENOMEM. */
@@ -276,7 +275,7 @@ static int collect(
 static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guard,
 	const char *where, roaring_bitmap_t *into, char **ret_message)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	const char *tail = "";
 	const char *problem = text_problem(where);
 	if (problem)
@@ -295,7 +294,6 @@ static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guar
 			"parameters (?, :, @ or $) are not allowed", ret_message);
 	else if (collect(dataset, statement, into) != SQLITE_DONE)
 		err = statement_error(db, dataset, guard, where, ret_message);
-	sqlite3_finalize(statement);
 	return err;
 }
 
