@@ -70,13 +70,10 @@ void catalogue_free(struct catalogue *catalogue);
 
 /* Tells whether the containers have the same name, size and mtime. */
 bool container_equal(const struct container *a, const struct container *b);
-/* Tells whether the scan has the same containers and settings as the catalogue. */
-bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether the catalogue `file` is up to date: `scan` has the same containers (by name, size
- * and mtime), settings and metadata. Reads no paths of samples, to save time and memory. rule: text
- * of the settings that decide which samples a scan finds. Returns false if the scan has no
- * containers. */
-bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
+ * and mtime), settings and metadata. Reads no paths of samples, to save time and memory. Returns
+ * false if the scan has no containers. */
+bool catalogue_is_current(const struct scan *scan, const char *file);
 
 /* Updates the rows, classes and containers of the catalogue from the tree. *ret_changed: whether
  * the catalogue has changed. The catalogue takes over the memory of the tree's names. If the

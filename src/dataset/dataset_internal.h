@@ -25,9 +25,7 @@ struct dataset {
 	char *root;   /* `source` without slashes at its end */
 	/* directory or URL to which names of containers and remote files are relative */
 	char *beside;
-	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
-	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
 	/* paths that the catalogue has had in turn, such as <name>.sqlite.next, <name>.sqlite,
 	 * <name>.sqlite.0; the last path that is not NULL is `file` */
@@ -43,7 +41,6 @@ struct dataset {
 	uint64_t total_bytes;
 	struct catalogue_map *map;    /* NULL: the dataset is a mixture */
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
-	bool without_channels;	      /* an old catalogue: all images count as RGB */
 	roaring_bitmap_t *present;    /* ids of samples whose files exist */
 	struct lock lock;
 	struct connection *idle;     /* (lock) unused connections */

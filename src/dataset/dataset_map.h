@@ -120,7 +120,7 @@ struct map_head {
 	uint32_t n_classes;
 	uint32_t n_containers;
 	uint32_t edition;
-	uint32_t labelled;
+	uint32_t labelled; /* paths of samples begin with a label, not a directory */
 	uint32_t without_channels; /* old catalogue: all images count as RGB */
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */

@@ -157,8 +157,9 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	/* true: a map that was made with the same settings (scan_rule in dataset_open.c) replaces
-	 * the scan, even if files may have changed */
+	char *rule; /* text of the settings that decide which samples a scan finds */
+	/* true: a map that was made with the same `rule` replaces the scan, even if files may have
+	 * changed */
 	bool trusting;
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
 	unsigned threads; /* number of threads; 1: the order of work is always the same */

@@ -90,7 +90,7 @@ bool far_file_examine(struct scan *scan, struct found *found, const struct row *
 		found->facts = old->facts;
 	else if (seen)
 		examine_header(&window, found, issues);
-	far_window_free(&window);
+	free(window.data);
 	atomic_fetch_add_explicit(&scan->progress.headers, 1, memory_order_relaxed);
 	return seen;
 }

@@ -186,7 +186,7 @@ static int parse(struct manifest *manifest, const char *text, size_t bytes)
 		refuse(manifest, "a quote that is not closed", "CSV");
 	else if (err == -EFBIG)
 		refuse(manifest, "a field of more than 1 MiB", "CSV");
-	csv_free(&manifest->csv);
+	free(manifest->csv.text);
 	drop_values(manifest);
 	return manifest->err ? manifest->err : err;
 }
