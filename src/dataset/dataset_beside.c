@@ -65,8 +65,7 @@ static int run_all(struct dataset *dataset, const struct query *query, sample_id
 }
 
 struct found_beside {
-	bool found;
-	char *name;
+	char *name; /* NULL: there is no such file */
 	struct beside is;
 };
 
@@ -75,9 +74,8 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	struct found_beside *found = context;
 	const char *name = (const char *)sqlite3_column_text(row, 0);
 	int method = sqlite3_column_int(row, 6);
-	if (found->found || method < PART_PLAIN || method > PART_DEFLATED)
+	if (found->name || method < PART_PLAIN || method > PART_DEFLATED)
 		return -EIO;
-	found->found = true;
 	found->is = (struct beside){.bytes = (uint64_t)sqlite3_column_int64(row, 1),
 		.mtime_ns = sqlite3_column_int64(row, 2),
 		.at = {.offset = (uint64_t)sqlite3_column_int64(row, 3),
@@ -97,11 +95,9 @@ static int rename_sample(struct dataset_sample *sample, const char *name)
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
-	char *path = malloc(directory + strlen(name) + 1);
+	char *path = aprintf("%.*s%s", (int)directory, sample->path, name);
 	if (!path)
 		return -ENOMEM;
-	memcpy(path, sample->path, directory);
-	strcpy(path + directory, name);
 	free(sample->path);
 	sample->path = path;
 	sample->relative = path + relative;
@@ -135,7 +131,7 @@ int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	}
 	int err = find_beside(dataset, id, ending, &found);
 	auto_free char *name = found.name;
-	if (!err && !found.found)
+	if (!err && !name)
 		err = -ENOENT;
 	if (!err)
 		err = dataset_get(dataset, id, ret);

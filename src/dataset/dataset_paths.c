@@ -104,7 +104,6 @@ static int read_others(sqlite3 *db, struct dataset_paths *paths)
 
 static int alloc_files(const struct dataset *dataset, struct dataset_paths *paths)
 {
-	free(paths->files);
 	paths->files_capacity = (size_t)dataset->n_ids + 1;
 	paths->files = calloc(paths->files_capacity, sizeof(*paths->files));
 	return paths->files ? 0 : -ENOMEM;

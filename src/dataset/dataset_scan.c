@@ -51,7 +51,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
-	sample_id *known = calloc(n + 1, sizeof(*known));
+	auto_free sample_id *known = calloc(n + 1, sizeof(*known));
 	if (!known)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++)
@@ -65,7 +65,6 @@ int scan_match(const struct catalogue *catalogue, struct tree *tree)
 		i += order <= 0;
 		k += order >= 0;
 	}
-	free(known);
 	return 0;
 }
 

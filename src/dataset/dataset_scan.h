@@ -91,7 +91,7 @@ must_check int name_list_add(struct name_list *names, const char *name);
 /* Adds the path's first directory, unless it is the last name of the list. */
 must_check int name_list_add_class(
 	struct name_list *names, struct arena *arena, const char *path);
-/* Sorts the list in byte order. */
+/* Sorts the list in byte order, and removes duplicates. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);

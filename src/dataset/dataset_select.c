@@ -2,6 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/bitmap.h"
 #include "base/log.h"
 #include "dataset/dataset_samples.h"
 
@@ -308,7 +309,7 @@ int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t 
 		*ret = roaring_bitmap_copy(dataset->present);
 		return *ret ? 0 : -ENOMEM;
 	}
-	roaring_bitmap_t *selected = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *selected = roaring_bitmap_create();
 	if (!selected)
 		return -ENOMEM;
 	int err = guarded_connection(dataset, &guard, &db);
@@ -316,10 +317,9 @@ int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t 
 		err = select_where(dataset, db, &guard, where, selected, ret_message);
 		sqlite3_close(db);
 	}
-	if (err) {
-		roaring_bitmap_free(selected);
+	if (err)
 		return err;
-	}
 	*ret = selected;
+	selected = NULL;
 	return 0;
 }

@@ -116,7 +116,7 @@ static int update_rows(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
 	size_t n_old = catalogue->n_rows;
-	bool *kept = calloc(n_old + 1, sizeof(*kept));
+	auto_free bool *kept = calloc(n_old + 1, sizeof(*kept));
 	int err = kept ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && i < tree->n_files; i++) {
 		struct found *found = &tree->files[i];
@@ -133,17 +133,13 @@ static int update_rows(
 	}
 	for (size_t id = 0; !err && id < n_old; id++) {
 		struct row *row = &catalogue->rows[id];
-		if (kept[id] || row->gone)
+		if (kept[id])
 			continue;
+		changes->gone += !row->gone;
 		row->gone = true;
-		changes->gone++;
+		row->part = NULL;
+		row->beside = NULL;
 	}
-	for (size_t id = 0; id < catalogue->n_rows; id++)
-		if (catalogue->rows[id].gone) {
-			catalogue->rows[id].part = NULL;
-			catalogue->rows[id].beside = NULL;
-		}
-	free(kept);
 	return err;
 }
 
@@ -244,20 +240,19 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 {
 	if (classes_equal(catalogue, tree))
 		return 0;
-	const char **classes = calloc(tree->classes.n + 1, sizeof(*classes));
+	auto_free const char **classes = calloc(tree->classes.n + 1, sizeof(*classes));
 	if (!classes)
 		return -ENOMEM;
 	for (size_t i = 0; i < tree->classes.n; i++) {
 		classes[i] = arena_text(&catalogue->names, tree->classes.name[i]);
-		if (!classes[i]) {
-			free(classes);
+		if (!classes[i])
 			return -ENOMEM;
-		}
 	}
-	auto_free const char **old_classes = catalogue->classes;
+	const char **old_classes = catalogue->classes;
 	size_t n_old = catalogue->n_classes;
 	catalogue->classes = classes;
 	catalogue->n_classes = tree->classes.n;
+	classes = old_classes;
 	report_labels(scan, catalogue, old_classes, n_old);
 	changes->classes = true;
 	return 0;

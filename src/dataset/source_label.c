@@ -362,16 +362,6 @@ static int add_numbers(const struct numbers *numbers, struct tree *tree)
 	return err;
 }
 
-static void remove_equal_names(struct name_list *names)
-{
-	size_t n = 0;
-	name_list_sort(names);
-	for (size_t i = 0; i < names->n; i++)
-		if (n == 0 || strcmp(names->name[n - 1], names->name[i]) != 0)
-			names->name[n++] = names->name[i];
-	names->n = n;
-}
-
 /* Makes the path of a listed sample. *ret is NULL if the sample must be left out. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
@@ -533,7 +523,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 		arena_join(&ret->names, &listings[i].names);
 	if (err)
 		tree_free(ret);
-	remove_equal_names(&ret->classes);
+	name_list_sort(&ret->classes);
 	remove_equal_files(scan, ret);
 	if (!err && scan->labelled)
 		warn_of_many(scan, ret);
