@@ -6,7 +6,6 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
-#include "dataset/dataset_samples.h"
 #include "dataset/source_far.h"
 #include "image/sections.h"
 

@@ -3,7 +3,6 @@
 
 #include "dataset/dataset_catalogue.h"
 #include "base/log.h"
-#include "dataset/dataset_rows.h"
 #include "image/image.h"
 
 #include <errno.h>

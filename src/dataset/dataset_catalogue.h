@@ -89,6 +89,14 @@ must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
 
+/* Writes all rows to the catalogue's SQLite file, and checks whether the scan was stopped: -EINTR.
+ * Every ROWS_TOGETHER rows are stored as one deflated map (dataset_map.h), since only scans read
+ * rows, and a scan reads all. Fault injection: dataset.write. */
+must_check int rows_write(
+	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
+/* Reads all rows. The catalogue must already have its classes and containers. -EILSEQ: damaged. */
+must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);
+
 /* Returns SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
 /* Logs that the catalogue can't be read, and returns SQLite's last error as -errno. */

@@ -71,6 +71,13 @@ must_check int connection_take(struct dataset *dataset, struct connection **ret)
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
+/* Makes the virtual table `samples` of the connection: one row per sample, with the columns of the
+ * map, and the columns of metadata from the SQLite file (dataset_samples.c). Must be called before
+ * any statement, and before an authorizer is set. One statement at a time reads metadata. *inside
+ * is true while the table itself runs a statement that reads metadata; the connection's authorizer
+ * must allow everything during this time. `inside` may be NULL. */
+must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);
+
 /* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in this dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);
 /* Works like mixed_of, but returns `dataset` and `id` if `dataset` is no mixture. */

@@ -29,7 +29,7 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES. The maps in rows of SQLite (dataset_rows.h) still
+/* The last version without the section SHAPES. The maps in rows of SQLite (dataset_rows.c) still
  * have this version. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64

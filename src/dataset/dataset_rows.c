@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_rows.h"
 #include "base/fault.h"
 #include "dataset/dataset_map.h"
 
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#define ROWS_TOGETHER 16384
 #define MOST_BYTES (1 << 28) /* a larger map of ROWS_TOGETHER rows counts as damaged */
 
 static int insert(

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_samples.h"
 #include "base/aprintf.h"
 #include "dataset/dataset_map.h"
 

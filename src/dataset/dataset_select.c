@@ -4,7 +4,7 @@
 #include "base/aprintf.h"
 #include "base/bitmap.h"
 #include "base/log.h"
-#include "dataset/dataset_samples.h"
+#include "dataset/dataset_internal.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -5,8 +5,7 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/own_directory.h"
-#include "dataset/dataset_catalogue.h"
-#include "dataset/dataset_rows.h"
+#include "dataset/dataset_internal.h"
 #include "image/image.h"
 
 #include <errno.h>
