@@ -341,12 +341,12 @@ static bool join(
 {
 	void *now;
 	memcpy(&now, items, sizeof(now));
-	now = reallocarray(now, *n + n_part + 1, item_bytes);
-	if (!now)
+	char *grown = reallocarray(now, *n + n_part + 1, item_bytes);
+	if (!grown)
 		return false;
-	memcpy(items, &now, sizeof(now));
+	memcpy(items, &grown, sizeof(grown));
 	if (n_part)
-		memcpy((char *)now + *n * item_bytes, part, n_part * item_bytes);
+		memcpy(grown + *n * item_bytes, part, n_part * item_bytes);
 	*n += n_part;
 	return true;
 }
