@@ -41,9 +41,8 @@ struct about {
 	bool ours;
 };
 
-/* Reads the path to which the catalogue belongs, and the settings of the last scan. If this build
- * reads other image formats than the build that wrote the catalogue, it may be able to read headers
- * that the other build could not read. */
+/* Reads the path to which the catalogue belongs, and the settings of the last scan. other_readers:
+ * this build may be able to read headers that the build that wrote the catalogue could not read. */
 static int load_about(void *context, sqlite3_stmt *row)
 {
 	struct about *about = context;

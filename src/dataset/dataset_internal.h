@@ -72,8 +72,8 @@ void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
 
 /* Makes the virtual table `samples` of the connection: one row per sample, with the columns of the
- * map, and the columns of metadata from the SQLite file (dataset_samples.c). Must be called before
- * any statement, and before an authorizer is set. One statement at a time reads metadata. *inside
+ * map, and the columns of metadata from the SQLite file (dataset_samples.c). Callers call this
+ * before any statement, and before they set an authorizer. One statement at a time reads metadata. *inside
  * is true while the table itself runs a statement that reads metadata; the connection's authorizer
  * must allow everything during this time. `inside` may be NULL. */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);

@@ -268,7 +268,7 @@ static int grow(struct targets *targets)
 	return 0;
 }
 
-/* Adds a member. If a path occurs several times, the last member counts. */
+/* Adds a member. The last of several members with the same path counts. */
 static int add_target(
 	struct targets *targets, const char *path, uint64_t offset, uint64_t bytes)
 {

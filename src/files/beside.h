@@ -32,7 +32,7 @@ must_check int beside_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample, unsigned i);
 
 /* Prints the .json beside a sample: one JSON object, then spaces up to the length of the dataset's
- * longest object, and a newline. So all .json files of an epoch have one size, json_bytes, which
+ * longest object, and a newline. All .json files of an epoch thus have one size, json_bytes, which
  * readers can be told before a position has a sample. */
 must_check int json_print(
 	FILE *out, struct sched_job *job, uint32_t epoch, sample_id sample);

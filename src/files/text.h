@@ -21,8 +21,8 @@ void text_stats_json(FILE *out, const struct files_context *context);
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
 /* Prints the histograms in stats, stats.json and metrics: of the daemon, of each dataset, and of
- * each measured lock (text_times.c). Without memory some histograms are missing. json: as members
- * of a JSON object. */
+ * each measured lock (text_times.c). Some are missing if there is no memory. json: as members of a
+ * JSON object. */
 void text_times(FILE *out, const struct files_context *context, bool json);
 void text_times_metrics(
 	FILE *out, const struct files_context *context, enum stats_form form);
