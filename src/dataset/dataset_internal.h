@@ -73,9 +73,9 @@ void connections_close(struct dataset *dataset);
 
 /* Makes the virtual table `samples` of the connection: one row per sample, with the columns of the
  * map, and the columns of metadata from the SQLite file (dataset_samples.c). Callers call this
- * before any statement, and before they set an authorizer. One statement at a time reads metadata. *inside
- * is true while the table itself runs a statement that reads metadata; the connection's authorizer
- * must allow everything during this time. `inside` may be NULL. */
+ * before any statement, and before they set an authorizer. One statement at a time reads metadata.
+ * *inside is true while the table itself runs a statement that reads metadata; the connection's
+ * authorizer must allow everything during this time. `inside` may be NULL. */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);
 
 /* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in this dataset. */
