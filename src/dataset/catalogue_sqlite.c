@@ -73,9 +73,31 @@ static bool content_error(sqlite3 *db)
 	       code == SQLITE_SCHEMA;
 }
 
-int catalogue_read_errno(sqlite3 *db)
+int catalogue_each(sqlite3 *db, const char *sql, catalogue_row *row, void *context)
 {
+	auto_statement sqlite3_stmt *statement = NULL;
+	int err = 0, code = sqlite3_prepare_v2(db, sql, -1, &statement, NULL);
+	if (code == SQLITE_OK)
+		while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
+			err = row(context, statement);
+	if (err || code == SQLITE_DONE)
+		return err;
 	return content_error(db) ? -EILSEQ : catalogue_errno(db);
+}
+
+int catalogue_note_row(void *context, sqlite3_stmt *row)
+{
+	(void)row;
+	*(bool *)context = true;
+	return 0;
+}
+
+int catalogue_has_table(sqlite3 *db, const char *name, bool *ret)
+{
+	char sql[100];
+	snprintf(sql, sizeof(sql), "SELECT 1 FROM sqlite_master WHERE name = '%s'", name);
+	*ret = false;
+	return catalogue_each(db, sql, catalogue_note_row, ret);
 }
 
 int catalogue_unreadable(const char *file, sqlite3 *db)

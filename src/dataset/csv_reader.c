@@ -92,9 +92,3 @@ int csv_end(struct csv_reader *reader)
 		return -EILSEQ;
 	return reader->state == CSV_RECORD ? 0 : end_record(reader);
 }
-
-void csv_free(struct csv_reader *reader)
-{
-	free(reader->text);
-	reader->text = NULL;
-}

@@ -14,8 +14,8 @@
  * a line ends with \n, \r or both. Skips a byte order mark at the beginning. A record is one line,
  * or several lines if a quoted field contains line ends. An empty line gives no record.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> csv_free. `field` is called at the end
- *         of each field, and `record` at the end of each record.
+ *   Flow: csv_read for each piece of the text -> csv_end -> free(reader.text). `field` is called
+ *         at the end of each field, and `record` at the end of each record.
  *   Owns: the bytes of the current field, in at most 2 * `most` bytes of memory.
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
  *           closed; -ENOMEM. Nothing is logged.
@@ -46,4 +46,3 @@ struct csv_reader {
 
 must_check int csv_read(struct csv_reader *reader, const char *text, size_t n);
 must_check int csv_end(struct csv_reader *reader);
-void csv_free(struct csv_reader *reader);

@@ -6,7 +6,6 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "dataset/dataset_map.h"
-#include "dataset/dataset_samples.h"
 #include "dataset/source_far.h"
 #include "image/sections.h"
 
@@ -251,7 +250,7 @@ static int read_part(
 	const char *names = map_section(map, MAP_CONTAINER_NAMES);
 	if (!map_part(map, id, &part))
 		return 0;
-	if (part.container >= dataset->n_containers || part.at.method > PART_DEFLATED)
+	if (part.container >= map->head->n_containers || part.at.method > PART_DEFLATED)
 		return -EIO;
 	const struct map_container *container = &containers[part.container];
 	char path[PATH_MAX];
@@ -271,13 +270,12 @@ static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {
 	char url[PATH_MAX];
-	int err = far_file_url(dataset->beside, dataset->labelled, relative, url,
-		sizeof(url), &ret->plain);
-	size_t n = err ? 0 : strlen(url) + 1, bytes = strlen(relative) + 1;
-	if (err || !(ret->path = malloc(n + bytes)))
+	int err = far_file_url(dataset->beside, dataset->map->head->labelled, relative,
+		url, sizeof(url), &ret->plain);
+	ret->path = err ? NULL : aprintf("%s%c%s", url, '\0', relative);
+	if (!ret->path)
 		return err ? err : -ENOMEM;
-	memcpy(ret->path, url, n);
-	ret->relative = memcpy(ret->path + n, relative, bytes);
+	ret->relative = ret->path + strlen(url) + 1;
 	return 0;
 }
 
@@ -332,18 +330,12 @@ const struct dataset *dataset_of(
  * ret->path and ret->relative. */
 static int add_name(const struct dataset *dataset, struct dataset_sample *ret)
 {
-	size_t n = strlen(ret->path) + 1, name = strlen(dataset->name) + 1;
-	size_t bytes = strlen(ret->relative) + 1;
-	char *path = malloc(n + name + bytes);
+	char *path = aprintf("%s%c%s/%s", ret->path, '\0', dataset->name, ret->relative);
 	if (!path)
 		return -ENOMEM;
-	memcpy(path, ret->path, n);
-	memcpy(path + n, dataset->name, name);
-	path[n + name - 1] = '/';
-	memcpy(path + n + name, ret->relative, bytes);
+	ret->relative = path + strlen(path) + 1;
 	free(ret->path);
 	ret->path = path;
-	ret->relative = path + n;
 	return 0;
 }
 
@@ -384,4 +376,39 @@ void dataset_sample_free(struct dataset_sample *sample)
 	free(sample->path);
 	free(sample->container);
 	*sample = (struct dataset_sample){0};
+}
+
+void dataset_close(struct dataset **dataset)
+{
+	struct dataset *old = *dataset;
+	*dataset = NULL;
+	if (!old || atomic_fetch_sub(&old->references, 1) > 1)
+		return;
+	connections_close(old);
+	dataset_paths_free(old->paths);
+	free(atomic_load(&old->by_label));
+	dataset_pairs_free(atomic_load(&old->pairs));
+	dataset_groups_free(atomic_load(&old->groups));
+	ensure(pthread_cond_destroy(&old->paths_made) == 0);
+	lock_destroy(&old->lock);
+	for (uint32_t i = 0; i < old->n_classes; i++)
+		free(old->classes[i]);
+	free(old->classes);
+	free(old->beside);
+	map_close(&old->map);
+	for (size_t i = 0; i < old->n_mixed; i++)
+		dataset_close(&old->mixed[i]);
+	free(old->mixed);
+	free(old->firsts);
+	free(old->labels);
+	if (old->present)
+		roaring_bitmap_free(old->present);
+	free(old->name);
+	free(old->source);
+	free(old->root);
+	if (old->provisional && old->file)
+		catalogue_remove(old->file);
+	for (size_t i = 0; i < sizeof(old->files) / sizeof(old->files[0]); i++)
+		free(old->files[i]);
+	free(old);
 }

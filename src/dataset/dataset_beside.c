@@ -17,53 +17,55 @@ struct query {
 	const char *sql;
 	sqlite3_int64 number;
 	const char *text;
-	int (*row)(void *context, sqlite3_stmt *row);
+	catalogue_row *row;
 	void *context;
+	bool if_beside; /* no rows if the catalogue is too old to have the table `beside` */
 };
 
-static int run(struct dataset *dataset, const struct query *query)
+static int run_in(struct dataset *dataset, sqlite3 *db, const struct query *query)
 {
-	struct connection *connection;
-	sqlite3_stmt *statement = NULL;
-	int code = SQLITE_DONE, err = connection_take(dataset, &connection);
-	if (err)
-		return err;
-	sqlite3 *db = connection->db;
-	if (sqlite3_prepare_v2(db, query->sql, -1, &statement, NULL) != SQLITE_OK)
-		err = catalogue_unreadable(dataset->file, db);
-	if (!err) {
-		sqlite3_bind_int64(statement, 1, query->number);
-		sqlite3_bind_text(statement, 2, query->text, -1, SQLITE_STATIC);
-	}
+	auto_statement sqlite3_stmt *statement = NULL;
+	bool has = true;
+	int code = SQLITE_DONE, err = 0;
+	if ((query->if_beside && catalogue_has_table(db, "beside", &has) != 0) ||
+		(has && sqlite3_prepare_v2(db, query->sql, -1, &statement, NULL)))
+		return catalogue_unreadable(dataset->file, db);
+	if (!has)
+		return 0;
+	sqlite3_bind_int64(statement, 1, query->number);
+	sqlite3_bind_text(statement, 2, query->text, -1, SQLITE_STATIC);
 	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
 		err = query->row(query->context, statement);
 	if (!err && code != SQLITE_DONE)
 		err = catalogue_unreadable(dataset->file, db);
-	sqlite3_finalize(statement);
+	return err;
+}
+
+static int run(struct dataset *dataset, const struct query *query)
+{
+	struct connection *connection;
+	int err = connection_take(dataset, &connection);
+	if (err)
+		return err;
+	err = run_in(dataset, connection->db, query);
 	connection_give(dataset, connection);
 	return err;
 }
 
-static int note_row(void *context, sqlite3_stmt *row)
+/* Runs the query in the dataset, or in each dataset of a mixture. *first: the first id of the
+ * dataset in which the query runs. */
+static int run_all(struct dataset *dataset, const struct query *query, sample_id *first)
 {
-	(void)row;
-	*(bool *)context = true;
-	return 0;
-}
-
-/* Tells whether the catalogue has the table `beside`, which older versions lack. */
-static int has_table(struct dataset *dataset, bool *ret)
-{
-	*ret = false;
-	return run(dataset, &(struct query){.sql = "SELECT 1 FROM sqlite_master WHERE "
-						   "name = 'beside' AND ?1 = ?1",
-				    .row = note_row,
-				    .context = ret});
+	int err = 0;
+	for (size_t i = 0; !err && i < dataset->n_mixed; i++) {
+		*first = dataset->firsts[i];
+		err = run(dataset->mixed[i], query);
+	}
+	return dataset->n_mixed > 0 ? err : run(dataset, query);
 }
 
 struct found_beside {
-	bool found;
-	char *name;
+	char *name; /* NULL: there is no such file */
 	struct beside is;
 };
 
@@ -72,9 +74,8 @@ static int take_beside(void *context, sqlite3_stmt *row)
 	struct found_beside *found = context;
 	const char *name = (const char *)sqlite3_column_text(row, 0);
 	int method = sqlite3_column_int(row, 6);
-	if (found->found || method < PART_PLAIN || method > PART_DEFLATED)
+	if (found->name || method < PART_PLAIN || method > PART_DEFLATED)
 		return -EIO;
-	found->found = true;
 	found->is = (struct beside){.bytes = (uint64_t)sqlite3_column_int64(row, 1),
 		.mtime_ns = sqlite3_column_int64(row, 2),
 		.at = {.offset = (uint64_t)sqlite3_column_int64(row, 3),
@@ -94,11 +95,9 @@ static int rename_sample(struct dataset_sample *sample, const char *name)
 	size_t relative = far ? sample->plain : (size_t)(sample->relative - sample->path);
 	const char *slash = strrchr(sample->path + relative, '/');
 	size_t directory = slash ? (size_t)(slash + 1 - sample->path) : relative;
-	char *path = malloc(directory + strlen(name) + 1);
+	char *path = aprintf("%.*s%s", (int)directory, sample->path, name);
 	if (!path)
 		return -ENOMEM;
-	memcpy(path, sample->path, directory);
-	strcpy(path + directory, name);
 	free(sample->path);
 	sample->path = path;
 	sample->relative = path + relative;
@@ -132,7 +131,7 @@ int dataset_beside(struct dataset *dataset, sample_id id, const char *ending,
 	}
 	int err = find_beside(dataset, id, ending, &found);
 	auto_free char *name = found.name;
-	if (!err && !found.found)
+	if (!err && !name)
 		err = -ENOENT;
 	if (!err)
 		err = dataset_get(dataset, id, ret);
@@ -208,7 +207,7 @@ bool dataset_column(struct dataset *dataset, const char *column)
 			       .sql = "SELECT 1 FROM pragma_table_info('samples') "
 				      "WHERE name = ?2 COLLATE NOCASE AND ?1 = ?1",
 			       .text = column,
-			       .row = note_row,
+			       .row = catalogue_note_row,
 			       .context = &has}) == 0 &&
 	       has;
 }
@@ -285,30 +284,14 @@ static int count_row(void *context, sqlite3_stmt *row)
 	return 0;
 }
 
-static int count_in(struct dataset *dataset, const char *sql, const char *text,
-	struct counting *counting)
-{
-	const struct query query = {
-		.sql = sql, .text = text, .row = count_row, .context = counting};
-	int err = 0;
-	for (size_t i = 0; !err && i < dataset->n_mixed; i++) {
-		counting->first = dataset->firsts[i];
-		err = count_in(dataset->mixed[i], sql, text, counting);
-	}
-	if (dataset->n_mixed > 0)
-		return err;
-	bool has = true;
-	if (text)
-		err = has_table(dataset, &has);
-	return err || !has ? err : run(dataset, &query);
-}
-
 static int count_all(struct dataset *dataset, const roaring_bitmap_t *selection,
-	const char *sql, const char *text, struct dataset_besides *ret)
+	struct query query, struct dataset_besides *ret)
 {
 	struct counting counting = {.selection = selection, .ret = ret};
 	*ret = (struct dataset_besides){.missing = SAMPLE_NONE, .most = SAMPLE_NONE};
-	int err = count_in(dataset, sql, text, &counting);
+	query.row = count_row;
+	query.context = &counting;
+	int err = run_all(dataset, &query, &counting.first);
 	note_missing(&counting, SAMPLE_NONE);
 	return err;
 }
@@ -316,10 +299,12 @@ static int count_all(struct dataset *dataset, const roaring_bitmap_t *selection,
 int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *ending, struct dataset_besides *ret)
 {
-	return count_all(dataset, selection,
-		"SELECT id, NULL, bytes FROM beside WHERE ?1 = ?1 AND ending = ?2 "
-		"ORDER BY id",
-		ending, ret);
+	const struct query query = {
+		.sql = "SELECT id, NULL, bytes FROM beside WHERE ?1 = ?1 AND ending = ?2 "
+		       "ORDER BY id",
+		.text = ending,
+		.if_beside = true};
+	return count_all(dataset, selection, query, ret);
 }
 
 int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
@@ -329,7 +314,8 @@ int dataset_texts(struct dataset *dataset, const roaring_bitmap_t *selection,
 	if (!end)
 		return -ENOMEM;
 	auto_free char *sql = column_query("id, ", column, end);
-	return sql ? count_all(dataset, selection, sql, NULL, ret) : -ENOMEM;
+	const struct query query = {.sql = sql};
+	return sql ? count_all(dataset, selection, query, ret) : -ENOMEM;
 }
 
 struct numbering {
@@ -339,15 +325,6 @@ struct numbering {
 	size_t each;
 	struct dataset_odd_number *odd;
 };
-
-static int note_odd(struct numbering *numbering, sample_id id, sqlite3_stmt *row)
-{
-	const char *text = (const char *)sqlite3_column_text(row, 1);
-	numbering->odd->sample = id;
-	snprintf(numbering->odd->found, sizeof(numbering->odd->found), "%s",
-		text ? text : "");
-	return -EDOM;
-}
 
 static int take_number(void *context, sqlite3_stmt *row)
 {
@@ -359,22 +336,14 @@ static int take_number(void *context, sqlite3_stmt *row)
 		return 0;
 	float number = (float)sqlite3_column_double(row, 1);
 	if (type == SQLITE_NULL || (type == SQLITE_TEXT && !number_is(text)) ||
-		!isfinite(number))
-		return note_odd(numbering, id, row);
+		!isfinite(number)) {
+		struct dataset_odd_number *odd = numbering->odd;
+		odd->sample = id;
+		snprintf(odd->found, sizeof(odd->found), "%s", text ? text : "");
+		return -EDOM;
+	}
 	numbering->ret[id * numbering->each] = number;
 	return 0;
-}
-
-static int take_numbers(
-	struct dataset *dataset, const char *sql, struct numbering *numbering)
-{
-	const struct query query = {.sql = sql, .row = take_number, .context = numbering};
-	int err = 0;
-	for (size_t i = 0; !err && i < dataset->n_mixed; i++) {
-		numbering->first = dataset->firsts[i];
-		err = take_numbers(dataset->mixed[i], sql, numbering);
-	}
-	return dataset->n_mixed > 0 ? err : run(dataset, &query);
 }
 
 int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
@@ -383,5 +352,7 @@ int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *selection,
 	struct numbering numbering = {
 		.selection = selection, .ret = ret, .each = each, .odd = ret_odd};
 	auto_free char *sql = column_query("id, ", column, "NOT gone ORDER BY id");
-	return sql ? take_numbers(dataset, sql, &numbering) : -ENOMEM;
+	const struct query query = {
+		.sql = sql, .row = take_number, .context = &numbering};
+	return sql ? run_all(dataset, &query, &numbering.first) : -ENOMEM;
 }

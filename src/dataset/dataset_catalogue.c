@@ -3,7 +3,6 @@
 
 #include "dataset/dataset_catalogue.h"
 #include "base/log.h"
-#include "dataset/dataset_rows.h"
 #include "image/image.h"
 
 #include <errno.h>
@@ -11,40 +10,18 @@
 #include <string.h>
 #include <strings.h>
 
-static int prepare(sqlite3 *db, const char *sql, sqlite3_stmt **ret)
+static int take_number(void *ret, sqlite3_stmt *row)
 {
-	if (sqlite3_prepare_v2(db, sql, -1, ret, NULL) == SQLITE_OK)
-		return 0;
-	return catalogue_read_errno(db);
-}
-
-/* Returns 1: a row; 0: no more rows; -EILSEQ: the file is damaged; -errno: a read failed. */
-static int step(sqlite3 *db, sqlite3_stmt *statement)
-{
-	int code = sqlite3_step(statement);
-	if (code == SQLITE_ROW || code == SQLITE_DONE)
-		return code == SQLITE_ROW;
-	return catalogue_read_errno(db);
-}
-
-static int read_number(sqlite3 *db, const char *sql, sqlite3_int64 *ret)
-{
-	sqlite3_stmt *statement = NULL;
-	int err = prepare(db, sql, &statement);
-	if (!err)
-		err = step(db, statement);
-	if (err == 1)
-		*ret = sqlite3_column_int64(statement, 0);
-	sqlite3_finalize(statement);
-	return err < 0 ? err : 0;
+	*(sqlite3_int64 *)ret = sqlite3_column_int64(row, 0);
+	return 0;
 }
 
 static int check_version(sqlite3 *db, sqlite3_int64 *ret_version)
 {
 	sqlite3_int64 application = 0, version = 0;
-	int err = read_number(db, "PRAGMA application_id", &application);
+	int err = catalogue_each(db, "PRAGMA application_id", take_number, &application);
 	if (!err)
-		err = read_number(db, "PRAGMA user_version", &version);
+		err = catalogue_each(db, "PRAGMA user_version", take_number, &version);
 	if (!err && (application != CATALOGUE_APPLICATION || version < 1 ||
 			    version > CATALOGUE_VERSION))
 		err = -EILSEQ;
@@ -58,33 +35,27 @@ static char *column_text(struct catalogue *catalogue, sqlite3_stmt *statement, i
 	return arena_text(&catalogue->names, text ? text : "");
 }
 
-static int load_about(
-	sqlite3 *db, const char *source, struct catalogue *catalogue, bool *ret_ours)
-{
-	sqlite3_stmt *statement = NULL;
-	int err = prepare(db, "SELECT source, metadata FROM about", &statement);
-	if (!err)
-		err = step(db, statement);
-	if (err == 1) {
-		const char *text = (const char *)sqlite3_column_text(statement, 0);
-		*ret_ours = text && strcmp(text, source) == 0;
-		text = (const char *)sqlite3_column_text(statement, 1);
-		snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s",
-			text ? text : "");
-	}
-	sqlite3_finalize(statement);
-	return err == 1 ? 0 : err < 0 ? err : -EILSEQ;
-}
+struct about {
+	struct catalogue *catalogue;
+	const char *source; /* path to which the catalogue must belong */
+	bool ours;
+};
 
-static int has_table(sqlite3 *db, const char *name, bool *ret)
+/* Reads the path to which the catalogue belongs, and the settings of the last scan. other_readers:
+ * this build may be able to read headers that the build that wrote the catalogue could not read. */
+static int load_about(void *context, sqlite3_stmt *row)
 {
-	char sql[100];
-	sqlite3_int64 tables = 0;
-	snprintf(sql, sizeof(sql), "SELECT count(*) FROM sqlite_master WHERE name = '%s'",
-		name);
-	int err = read_number(db, sql, &tables);
-	*ret = tables > 0;
-	return err;
+	struct about *about = context;
+	struct catalogue *catalogue = about->catalogue;
+	const char *source = (const char *)sqlite3_column_text(row, 0);
+	const char *stamp = (const char *)sqlite3_column_text(row, 1);
+	const char *readers = (const char *)sqlite3_column_text(row, 4);
+	about->ours = source && strcmp(source, about->source) == 0;
+	snprintf(catalogue->stamp, sizeof(catalogue->stamp), "%s", stamp ? stamp : "");
+	catalogue->settings = column_text(catalogue, row, 2);
+	catalogue->labelled = sqlite3_column_int(row, 3);
+	catalogue->other_readers = !readers || strcmp(readers, image_readers()) != 0;
+	return catalogue->settings ? 0 : -ENOMEM;
 }
 
 /* Reads the edition's number. The number is 0, and not stored, until dataset_scan_next finds
@@ -93,15 +64,17 @@ static int load_edition(sqlite3 *db, struct catalogue *catalogue)
 {
 	sqlite3_int64 number = 0;
 	bool tables;
-	int err = has_table(db, "edition", &tables);
+	int err = catalogue_has_table(db, "edition", &tables);
 	if (!err && tables)
-		err = read_number(db, "SELECT number FROM edition", &number);
+		err = catalogue_each(
+			db, "SELECT number FROM edition", take_number, &number);
 	catalogue->edition = (uint32_t)number;
 	return err;
 }
 
-static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
+static int load_class(void *context, sqlite3_stmt *statement)
 {
+	struct catalogue *catalogue = context;
 	if (!array_make_room(catalogue->classes, catalogue->n_classes,
 		    &catalogue->classes_capacity))
 		return -ENOMEM;
@@ -114,31 +87,9 @@ static int load_class(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-/* Reads the settings of the last scan. Sets *ret_same if this build reads the same image formats as
- * the build that wrote the catalogue. Otherwise this build may be able to read headers that the
- * other build could not read. */
-static int load_settings(sqlite3 *db, struct catalogue *catalogue, bool *ret_same)
+static int load_container(void *context, sqlite3_stmt *statement)
 {
-	sqlite3_stmt *statement = NULL;
-	int err =
-		prepare(db, "SELECT settings, labelled, readers FROM about", &statement);
-	if (!err)
-		err = step(db, statement);
-	if (err == 1) {
-		const char *readers = (const char *)sqlite3_column_text(statement, 2);
-		catalogue->settings = column_text(catalogue, statement, 0);
-		catalogue->labelled = sqlite3_column_int(statement, 1);
-		*ret_same = readers && strcmp(readers, image_readers()) == 0;
-		err = catalogue->settings ? 0 : -ENOMEM;
-	} else if (err == 0) {
-		err = -EILSEQ;
-	}
-	sqlite3_finalize(statement);
-	return err;
-}
-
-static int load_container(sqlite3_stmt *statement, struct catalogue *catalogue)
-{
+	struct catalogue *catalogue = context;
 	if (!array_make_room(catalogue->containers, catalogue->n_containers,
 		    &catalogue->containers_capacity))
 		return -ENOMEM;
@@ -178,8 +129,9 @@ static int load_part(
 	return 0;
 }
 
-static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
+static int load_row(void *context, sqlite3_stmt *statement)
 {
+	struct catalogue *catalogue = context;
 	if (!array_make_room(
 		    catalogue->rows, catalogue->n_rows, &catalogue->rows_capacity))
 		return -ENOMEM;
@@ -214,8 +166,9 @@ static int load_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-static int load_beside_row(sqlite3_stmt *statement, struct catalogue *catalogue)
+static int load_beside_row(void *context, sqlite3_stmt *statement)
 {
+	struct catalogue *catalogue = context;
 	sqlite3_int64 id = sqlite3_column_int64(statement, 0);
 	int method = sqlite3_column_int(statement, 8);
 	if (id < 0 || id >= (sqlite3_int64)catalogue->n_rows || method < PART_PLAIN ||
@@ -238,26 +191,14 @@ static int load_beside_row(sqlite3_stmt *statement, struct catalogue *catalogue)
 	return 0;
 }
 
-static int load_all(sqlite3 *db, const char *sql,
-	int (*load)(sqlite3_stmt *statement, struct catalogue *catalogue),
-	struct catalogue *catalogue)
-{
-	sqlite3_stmt *statement = NULL;
-	int err = prepare(db, sql, &statement);
-	while (!err && (err = step(db, statement)) == 1)
-		err = load(statement, catalogue);
-	sqlite3_finalize(statement);
-	return err;
-}
-
 /* Catalogues of older versions lack the table `beside`. */
 static int load_beside(sqlite3 *db, struct catalogue *catalogue)
 {
 	bool is_there;
-	int err = has_table(db, "beside", &is_there);
+	int err = catalogue_has_table(db, "beside", &is_there);
 	if (err || !is_there)
 		return err;
-	return load_all(db,
+	return catalogue_each(db,
 		"SELECT id, ending, name, bytes, mtime_ns, part_offset, part_bytes,"
 		" part_checksum, part_method FROM beside ORDER BY id, ending DESC",
 		load_beside_row, catalogue);
@@ -300,7 +241,8 @@ static const char *rows_query(sqlite3_int64 version, bool other_readers)
 static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *catalogue)
 {
 	int err = catalogue->with_table
-			  ? load_all(db, rows_query(version, catalogue->other_readers),
+			  ? catalogue_each(db,
+				    rows_query(version, catalogue->other_readers),
 				    load_row, catalogue)
 			  : rows_read(db, catalogue);
 	if (!err && !catalogue->with_table && catalogue->other_readers)
@@ -308,37 +250,38 @@ static int load_samples(sqlite3 *db, sqlite3_int64 version, struct catalogue *ca
 	return err ? err : load_beside(db, catalogue);
 }
 
-/* Reads the catalogue, and its samples if `samples` is true. *ret_ours: whether the
- * catalogue belongs to the path `source`; if not, its content is not read. */
-static int load_content(sqlite3 *db, const char *source, bool samples,
-	struct catalogue *catalogue, bool *ret_ours)
+/* Reads the catalogue, and its samples if `samples` is true. about->ours: whether the catalogue
+ * belongs to the path about->source; if not, only the table `about` is read. */
+static int load_content(sqlite3 *db, bool samples, struct about *about)
 {
+	struct catalogue *catalogue = about->catalogue;
 	sqlite3_int64 version;
-	bool same_readers = false;
 	int err = check_version(db, &version);
+	bool contains = version > CATALOGUE_WITHOUT_CONTAINERS;
 	if (!err)
-		err = load_about(db, source, catalogue, ret_ours);
-	if (err || !*ret_ours)
+		err = catalogue_each(db,
+			contains ? "SELECT source, metadata, settings, labelled, readers "
+				   "FROM about"
+				 : "SELECT source, metadata, '', 0, NULL FROM about",
+			load_about, about);
+	if (!err && !catalogue->settings)
+		err = -EILSEQ;
+	if (err || !about->ours)
 		return err;
 	catalogue->outdated = version < CATALOGUE_WITHOUT_CHANNELS;
 	catalogue->without_channels = version <= CATALOGUE_WITHOUT_CHANNELS;
 	catalogue->with_table = version <= CATALOGUE_WITH_TABLE;
-	catalogue->settings = "";
-	err = load_edition(db, catalogue);
-	if (!err)
-		err = load_all(db, "SELECT label, name FROM classes ORDER BY label",
-			load_class, catalogue);
-	bool contains = version > CATALOGUE_WITHOUT_CONTAINERS;
-	if (!err && contains)
-		err = load_settings(db, catalogue, &same_readers);
 	if (catalogue->without_channels)
 		catalogue->settings = ""; /* makes the scan list all containers again */
+	err = load_edition(db, catalogue);
+	if (!err)
+		err = catalogue_each(db, "SELECT label, name FROM classes ORDER BY label",
+			load_class, catalogue);
 	if (!err && contains)
-		err = load_all(db,
+		err = catalogue_each(db,
 			"SELECT number, name, bytes, mtime_ns FROM containers ORDER BY "
 			"number",
 			load_container, catalogue);
-	catalogue->other_readers = !same_readers;
 	return err || !samples ? err : load_samples(db, version, catalogue);
 }
 
@@ -346,18 +289,18 @@ int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret)
 {
 	sqlite3 *db;
-	bool ours = false;
+	struct about about = {.catalogue = ret, .source = source};
 	*ret = (struct catalogue){0};
 	if (access(file, F_OK) < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return 0;
 	int err = catalogue_open_read(file, &db);
 	if (err)
 		return err;
-	err = load_content(db, source, samples, ret, &ours);
+	err = load_content(db, samples, &about);
 	if (err && err != -EILSEQ)
 		log_error("catalogue %s: can't be read: %s", file, strerror(-err));
 	sqlite3_close(db);
-	if (!err && ours)
+	if (!err && about.ours)
 		return 0;
 	catalogue_free(ret);
 	if (err == -EILSEQ) {

@@ -70,13 +70,10 @@ void catalogue_free(struct catalogue *catalogue);
 
 /* Tells whether the containers have the same name, size and mtime. */
 bool container_equal(const struct container *a, const struct container *b);
-/* Tells whether the scan has the same containers and settings as the catalogue. */
-bool containers_equal(const struct scan *scan, const struct catalogue *catalogue);
 /* Tells whether the catalogue `file` is up to date: `scan` has the same containers (by name, size
- * and mtime), settings and metadata. Reads no paths of samples, to save time and memory. rule: text
- * of the settings that decide which samples a scan finds. Returns false if the scan has no
- * containers. */
-bool catalogue_is_current(const struct scan *scan, const char *rule, const char *file);
+ * and mtime), settings and metadata. Reads no paths of samples, to save time and memory. Returns
+ * false if the scan has no containers. */
+bool catalogue_is_current(const struct scan *scan, const char *file);
 
 /* Updates the rows, classes and containers of the catalogue from the tree. *ret_changed: whether
  * the catalogue has changed. The catalogue takes over the memory of the tree's names. If the
@@ -92,13 +89,36 @@ must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
 	const struct tree *tree);
 
+/* Writes all rows to the catalogue's SQLite file, and checks whether the scan was stopped: -EINTR.
+ * Every ROWS_TOGETHER rows are stored as one deflated map (dataset_map.h), since only scans read
+ * rows, and a scan reads all. Fault injection: dataset.write. */
+must_check int rows_write(
+	sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue);
+/* Reads all rows. The catalogue must already have its classes and containers. -EILSEQ: damaged. */
+must_check int rows_read(sqlite3 *db, struct catalogue *catalogue);
+
 /* Returns SQLite's last error as -errno. */
 int catalogue_errno(sqlite3 *db);
 /* Logs that the catalogue can't be read, and returns SQLite's last error as -errno. */
 int catalogue_unreadable(const char *file, sqlite3 *db);
-/* Returns SQLite's last read error as -errno; -EILSEQ: the file is damaged. */
-int catalogue_read_errno(sqlite3 *db);
 must_check int catalogue_open_read(const char *file, sqlite3 **ret);
+
+/* Scope cleanup, as in base/cleanup.h: the statement is finalized when its scope ends. */
+#define auto_statement __attribute__((cleanup(statement_end)))
+static inline void statement_end(sqlite3_stmt **statement)
+{
+	sqlite3_finalize(*statement);
+}
+
+typedef int catalogue_row(void *context, sqlite3_stmt *row);
+/* Runs a query, and calls `row` for each of its rows, until a call fails. Returns the error of the
+ * call; -EILSEQ: the file is damaged; -errno. */
+must_check int catalogue_each(
+	sqlite3 *db, const char *sql, catalogue_row *row, void *context);
+/* Sets the bool `context` to true: the query has a row. */
+int catalogue_note_row(void *context, sqlite3_stmt *row);
+/* Finds out whether the catalogue has the table. Older versions lack some tables. */
+must_check int catalogue_has_table(sqlite3 *db, const char *name, bool *ret);
 
 /* Tells whether predicates must not use this column of the table `samples`. */
 bool catalogue_hidden_column(const char *name);

@@ -25,9 +25,7 @@ struct dataset {
 	char *root;   /* `source` without slashes at its end */
 	/* directory or URL to which names of containers and remote files are relative */
 	char *beside;
-	bool labelled; /* paths of samples begin with a label instead of a directory */
 	bool follow_outside;
-	uint32_t n_containers;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
 	/* paths that the catalogue has had in turn, such as <name>.sqlite.next, <name>.sqlite,
 	 * <name>.sqlite.0; the last path that is not NULL is `file` */
@@ -43,7 +41,6 @@ struct dataset {
 	uint64_t total_bytes;
 	struct catalogue_map *map;    /* NULL: the dataset is a mixture */
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
-	bool without_channels;	      /* an old catalogue: all images count as RGB */
 	roaring_bitmap_t *present;    /* ids of samples whose files exist */
 	struct lock lock;
 	struct connection *idle;     /* (lock) unused connections */
@@ -56,7 +53,7 @@ struct dataset {
 	 * jobs find them (the key `from` in a job's configuration). Changed only with the lock. */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
-	uint32_t longest_json;			 /* (lock) 0: not known yet */
+	_Atomic(uint32_t) longest_json;		 /* 0: not known yet */
 	struct dataset **mixed;			 /* a mixture's datasets */
 	sample_id *firsts;			 /* a mixture: first id of each dataset */
 	uint32_t *labels;			 /* a mixture: label of each id */
@@ -73,6 +70,13 @@ struct connection {
 must_check int connection_take(struct dataset *dataset, struct connection **ret);
 void connection_give(struct dataset *dataset, struct connection *connection);
 void connections_close(struct dataset *dataset);
+
+/* Makes the virtual table `samples` of the connection: one row per sample, with the columns of the
+ * map, and the columns of metadata from the SQLite file (dataset_samples.c). Callers call this
+ * before any statement, and before they set an authorizer. One statement at a time reads metadata.
+ * *inside is true while the table itself runs a statement that reads metadata; the connection's
+ * authorizer must allow everything during this time. `inside` may be NULL. */
+must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);
 
 /* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in this dataset. */
 struct dataset *mixed_of(const struct dataset *dataset, sample_id id, sample_id *ret_id);

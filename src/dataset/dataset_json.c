@@ -197,20 +197,15 @@ static int measure_rows(
 static int measure(struct dataset *dataset, sqlite3 *db, uint32_t *longest)
 {
 	auto_free char *text = NULL;
-	sqlite3_stmt *row = NULL;
+	auto_statement sqlite3_stmt *row = NULL;
 	size_t bytes;
-	FILE *out = open_memstream(&text, &bytes);
+	auto_fclose FILE *out = open_memstream(&text, &bytes);
 	if (!out)
 		return -ENOMEM;
-	int err = 0;
-	if (sqlite3_prepare_v2(db, "SELECT " SHOWN ", * FROM samples WHERE NOT gone", -1,
-		    &row, NULL) != SQLITE_OK)
-		err = catalogue_unreadable(dataset->file, db);
-	else
-		err = measure_rows(dataset, row, out, longest);
-	sqlite3_finalize(row);
-	fclose(out);
-	return err;
+	return sqlite3_prepare_v2(db, "SELECT " SHOWN ", * FROM samples WHERE NOT gone",
+		       -1, &row, NULL) == SQLITE_OK
+		       ? measure_rows(dataset, row, out, longest)
+		       : catalogue_unreadable(dataset->file, db);
 }
 
 static int mixed_json_longest(const struct dataset *dataset, uint32_t *ret)
@@ -234,9 +229,7 @@ int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
 {
 	struct connection *connection;
 	uint32_t longest = 0;
-	lock_take(&dataset->lock);
-	*ret = dataset->longest_json;
-	lock_release(&dataset->lock);
+	*ret = atomic_load(&dataset->longest_json);
 	if (*ret)
 		return 0;
 	if (dataset->n_mixed > 0)
@@ -248,9 +241,7 @@ int dataset_json_longest(struct dataset *dataset, uint32_t *ret)
 	connection_give(dataset, connection);
 	if (err)
 		return err;
-	lock_take(&dataset->lock);
-	dataset->longest_json = longest;
-	lock_release(&dataset->lock);
+	atomic_store(&dataset->longest_json, longest);
 	*ret = longest;
 	return 0;
 }

@@ -285,12 +285,9 @@ uint64_t map_value(const struct catalogue_map *map, enum map_section column, siz
 
 bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 {
-	if (section_bytes(map, MAP_PART_CONTAINERS) == 0 ||
-		section_bytes(map, MAP_PART_OFFSETS) == 0 ||
-		section_bytes(map, MAP_PART_BYTES) == 0 ||
-		section_bytes(map, MAP_PART_CHECKSUMS) == 0 ||
-		section_bytes(map, MAP_PART_METHODS) == 0)
-		return false;
+	for (int i = MAP_PART_CONTAINERS; i <= MAP_PART_METHODS; i++)
+		if (section_bytes(map, (enum map_section)i) == 0)
+			return false;
 	*ret = (struct part){
 		.container = (uint32_t)map_value(map, MAP_PART_CONTAINERS, id),
 		.at = {.offset = map_value(map, MAP_PART_OFFSETS, id),
@@ -337,13 +334,10 @@ int map_attach(struct dataset *dataset, struct catalogue_map *map)
 	const struct map_head *head = map->head;
 	dataset->map = map;
 	dataset->edition = head->edition;
-	dataset->labelled = head->labelled;
-	dataset->n_containers = head->n_containers;
 	dataset->n_ids = head->n_ids;
 	dataset->n_samples = head->n_samples;
 	dataset->total_bytes = head->total_bytes;
 	dataset->pixels = head->pixels;
-	dataset->without_channels = head->without_channels;
 	int err = attach_classes(dataset, map);
 	return err ? err : attach_present(dataset, map);
 }

@@ -29,7 +29,7 @@
 
 #define MAP_MAGIC UINT64_C(0x70616d7265646f6a) /* "jodermap" */
 #define MAP_VERSION 3
-/* The last version without the section SHAPES. The maps in rows of SQLite (dataset_rows.h) still
+/* The last version without the section SHAPES. The maps in rows of SQLite (dataset_rows.c) still
  * have this version. */
 #define MAP_WITHOUT_SHAPES 2
 #define MAP_ALIGNMENT 64
@@ -120,7 +120,7 @@ struct map_head {
 	uint32_t n_classes;
 	uint32_t n_containers;
 	uint32_t edition;
-	uint32_t labelled;
+	uint32_t labelled; /* paths of samples begin with a label, not a directory */
 	uint32_t without_channels; /* old catalogue: all images count as RGB */
 	uint32_t unused;
 	struct dataset_pixels pixels; /* counts of samples whose files exist */

@@ -45,79 +45,65 @@ static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64
 		       : disk_write(writer->fd, bytes, n, at, "dataset.map", &done);
 }
 
-static size_t texts_bytes(const struct catalogue *catalogue, enum map_section section)
+static void print_text(FILE *out, const char *text)
 {
-	size_t bytes = 0;
-	for (size_t i = 0; section == MAP_CLASSES && i < catalogue->n_classes; i++)
-		bytes += strlen(catalogue->classes[i]) + 1;
-	for (size_t i = 0; section == MAP_CONTAINER_NAMES && i < catalogue->n_containers;
-		i++)
-		bytes += strlen(catalogue->containers[i].name) + 1;
-	return bytes;
+	fwrite(text, 1, strlen(text) + 1, out);
 }
 
-static size_t count_runs(const struct catalogue *catalogue)
-{
-	size_t n = 0;
-	for (size_t id = 0; id < catalogue->n_rows; id++)
-		n += !catalogue->rows[id].gone &&
-		     (id == 0 || catalogue->rows[id - 1].gone);
-	return n;
-}
-
-static size_t count_bytes(const struct map_writer *writer, enum map_section section)
-{
-	const struct catalogue *catalogue = writer->catalogue;
-	switch (section) {
-	case MAP_ABOUT:
-		return strlen(writer->root) + strlen(writer->rule) + 2;
-	case MAP_CONTAINERS:
-		return catalogue->n_containers * sizeof(struct map_container);
-	case MAP_PRESENT:
-		return count_runs(catalogue) * sizeof(struct map_run);
-	default:
-		return texts_bytes(catalogue, section);
-	}
-}
-
-static char *put_text(char *at, const char *text)
-{
-	return stpcpy(at, text) + 1;
-}
-
-static void fill_containers(const struct catalogue *catalogue, struct map_container *ret)
+static void print_containers(FILE *out, const struct catalogue *catalogue)
 {
 	uint64_t name = 0;
 	for (size_t i = 0; i < catalogue->n_containers; i++) {
 		const struct container *container = &catalogue->containers[i];
-		ret[i] = (struct map_container){
+		const struct map_container printed = {
 			container->bytes, container->mtime_ns, name};
+		fwrite(&printed, 1, sizeof(printed), out);
 		name += strlen(container->name) + 1;
 	}
 }
 
-static void fill_runs(const struct catalogue *catalogue, struct map_run *run)
+static void print_runs(FILE *out, const struct catalogue *catalogue)
 {
+	const struct row *rows = catalogue->rows;
+	struct map_run run = {0};
 	for (size_t id = 0; id < catalogue->n_rows; id++) {
-		if (catalogue->rows[id].gone)
+		if (rows[id].gone)
 			continue;
-		if (id == 0 || catalogue->rows[id - 1].gone)
-			(run++)->first = (uint32_t)id;
-		run[-1].last = (uint32_t)id;
+		if (id == 0 || rows[id - 1].gone)
+			run.first = (uint32_t)id;
+		run.last = (uint32_t)id;
+		if (id + 1 == catalogue->n_rows || rows[id + 1].gone)
+			fwrite(&run, 1, sizeof(run), out);
 	}
 }
 
-static void fill_texts(
-	const struct map_writer *writer, enum map_section section, char *at)
+/* Prints a section of the kind MAP_BYTES. Prints nothing for a column of parts. */
+static void print_section(
+	FILE *out, const struct map_writer *writer, enum map_section section)
 {
 	const struct catalogue *catalogue = writer->catalogue;
-	for (size_t i = 0; section == MAP_CLASSES && i < catalogue->n_classes; i++)
-		at = put_text(at, catalogue->classes[i]);
-	for (size_t i = 0; section == MAP_CONTAINER_NAMES && i < catalogue->n_containers;
-		i++)
-		at = put_text(at, catalogue->containers[i].name);
-	if (section == MAP_ABOUT)
-		put_text(put_text(at, writer->root), writer->rule);
+	switch (section) {
+	case MAP_ABOUT:
+		print_text(out, writer->root);
+		print_text(out, writer->rule);
+		break;
+	case MAP_CLASSES:
+		for (size_t i = 0; i < catalogue->n_classes; i++)
+			print_text(out, catalogue->classes[i]);
+		break;
+	case MAP_CONTAINERS:
+		print_containers(out, catalogue);
+		break;
+	case MAP_CONTAINER_NAMES:
+		for (size_t i = 0; i < catalogue->n_containers; i++)
+			print_text(out, catalogue->containers[i].name);
+		break;
+	case MAP_PRESENT:
+		print_runs(out, catalogue);
+		break;
+	default:
+		break;
+	}
 }
 
 static uint32_t identity_of(const struct row *row)
@@ -127,32 +113,23 @@ static uint32_t identity_of(const struct row *row)
 	return row->part ? part_identity(identity, &row->part->at) : identity;
 }
 
-/* Returns the row's number in a column MAP_PART_... The column MAP_PART_BYTES has the part's size
- * in the container minus the sample's size. If no part is deflated, all these numbers are 0, and
- * packed zeros take no bits. */
-static uint64_t value_of_part(enum map_section column, const struct row *row)
-{
-	if (!row->part)
-		return column == MAP_PART_CONTAINERS ? UINT32_MAX : 0;
-	const struct source_part *at = &row->part->at;
-	switch (column) {
-	case MAP_PART_CONTAINERS:
-		return row->part->container;
-	case MAP_PART_OFFSETS:
-		return at->offset;
-	case MAP_PART_BYTES:
-		return map_zigzag(at->stored_bytes - row->facts.bytes);
-	case MAP_PART_CHECKSUMS:
-		return at->checksum;
-	default:
-		return at->method;
-	}
-}
+struct column_of {
+	const struct map_writer *writer;
+	enum map_section column;
+};
 
-static uint64_t value_of(enum map_section column, const struct row *row)
+/* Returns the row's number in a column. The column MAP_PART_BYTES has the part's size in the
+ * container minus the sample's size. If no part is deflated, all these numbers are 0, and packed
+ * zeros take no bits. */
+static uint64_t value_in(const void *context, size_t id)
 {
+	static const struct part none = {.container = UINT32_MAX};
+	const struct column_of *of = context;
+	const struct row *row = &of->writer->catalogue->rows[id];
 	const struct facts *facts = &row->facts;
-	switch (column) {
+	const struct part *part = row->part ? row->part : &none;
+	bool rows_only = of->writer->rows_only;
+	switch (of->column) {
 	case MAP_LABELS:
 		return row->label;
 	case MAP_HEIGHTS:
@@ -170,37 +147,20 @@ static uint64_t value_of(enum map_section column, const struct row *row)
 	case MAP_MTIMES:
 		return (uint64_t)facts->mtime_ns;
 	case MAP_IDENTITIES:
-		return identity_of(row);
+		return rows_only ? 0 : identity_of(row);
 	case MAP_PATH_LENGTHS:
-		return escape_length(row->path);
+		return rows_only ? 0 : escape_length(row->path);
+	case MAP_PART_CONTAINERS:
+		return part->container;
+	case MAP_PART_OFFSETS:
+		return part->at.offset;
+	case MAP_PART_BYTES:
+		return row->part ? map_zigzag(part->at.stored_bytes - facts->bytes) : 0;
+	case MAP_PART_CHECKSUMS:
+		return part->at.checksum;
 	default:
-		return value_of_part(column, row);
+		return part->at.method;
 	}
-}
-
-struct column_of {
-	const struct catalogue *catalogue;
-	enum map_section column;
-	bool rows_only;
-};
-
-static uint64_t value_in(const void *context, size_t id)
-{
-	const struct column_of *of = context;
-	bool follows = of->column == MAP_IDENTITIES || of->column == MAP_PATH_LENGTHS;
-	if (of->rows_only && follows)
-		return 0;
-	return value_of(of->column, &of->catalogue->rows[id]);
-}
-
-static void fill(const struct map_writer *writer, enum map_section section, uint8_t *ret)
-{
-	if (section == MAP_CONTAINERS)
-		fill_containers(writer->catalogue, (void *)ret);
-	else if (section == MAP_PRESENT)
-		fill_runs(writer->catalogue, (void *)ret);
-	else
-		fill_texts(writer, section, (char *)ret);
 }
 
 static int write_bytes(
@@ -215,19 +175,20 @@ static int write_bytes(
 
 static int write_section(struct map_writer *writer, enum map_section section)
 {
-	const struct catalogue *catalogue = writer->catalogue;
-	const struct column_of of = {catalogue, section, writer->rows_only};
+	const struct column_of of = {writer, section};
 	struct map_bytes bytes = {0};
-	bool none = map_kind(section) == MAP_COLUMN_OR_NONE && !writer->parts;
-	int err = 0;
-	if (map_kind(section) == MAP_BYTES || none) {
-		bytes.n = none ? 0 : count_bytes(writer, section);
-		bytes.at = calloc(1, bytes.n + 1);
-		if (bytes.at && bytes.n)
-			fill(writer, section, bytes.at);
-		err = bytes.at ? 0 : -ENOMEM;
+	enum map_kind kind = map_kind(section);
+	int err;
+	if (kind == MAP_COLUMN || (kind == MAP_COLUMN_OR_NONE && writer->parts)) {
+		err = pack_make(
+			writer->catalogue->n_rows, value_in, &of, &bytes.at, &bytes.n);
 	} else {
-		err = pack_make(catalogue->n_rows, value_in, &of, &bytes.at, &bytes.n);
+		char *text = NULL;
+		FILE *out = open_memstream(&text, &bytes.n);
+		if (out)
+			print_section(out, writer, section);
+		err = out && close_text(out, &text) ? 0 : -ENOMEM;
+		bytes.at = (uint8_t *)text;
 	}
 	if (!err)
 		err = write_bytes(writer, section, bytes);

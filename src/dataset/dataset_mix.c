@@ -55,17 +55,13 @@ static const struct dataset *longest_numbered(const struct mixing *mixing)
 
 static int list_all(const struct mixing *mixing, struct name_list *ret)
 {
-	for (size_t i = 0; i < mixing->n; i++)
-		ret->capacity += mixing->from[i].dataset->n_classes;
-	ret->name = calloc(ret->capacity + 1, sizeof(*ret->name));
-	if (!ret->name)
-		return -ENOMEM;
+	int err = 0;
 	for (size_t i = 0; i < mixing->n; i++) {
 		const struct dataset *dataset = mixing->from[i].dataset;
-		for (uint32_t k = 0; k < dataset->n_classes; k++)
-			ret->name[ret->n++] = dataset->classes[k];
+		for (uint32_t k = 0; !err && k < dataset->n_classes; k++)
+			err = name_list_add(ret, dataset->classes[k]);
 	}
-	return 0;
+	return err;
 }
 
 static int copy_names(struct dataset *made, const char *const *names, size_t n)
@@ -73,13 +69,10 @@ static int copy_names(struct dataset *made, const char *const *names, size_t n)
 	made->classes = calloc(n + 1, sizeof(*made->classes));
 	if (!made->classes)
 		return -ENOMEM;
-	for (size_t i = 0; i < n; i++) {
-		if (i > 0 && names[i - 1] && strcmp(names[i], names[i - 1]) == 0)
-			continue;
-		made->classes[made->n_classes] = strdup(names[i]);
+	for (; made->n_classes < n; made->n_classes++) {
+		made->classes[made->n_classes] = strdup(names[made->n_classes]);
 		if (!made->classes[made->n_classes])
 			return -ENOMEM;
-		made->n_classes++;
 	}
 	return 0;
 }

@@ -127,7 +127,10 @@ static int scan_begin(const struct dataset_config *config, struct scan *scan)
 	scan->root = root_of_path(config->path);
 	scan->beside = scan->root ? strdup(scan->root) : NULL;
 	scan->far = far_is(config->path);
-	if (!scan->beside)
+	scan->rule = aprintf("beside %d %d %d %s %s", scan->follow_outside,
+		scan->shows_others, (int)scan->label,
+		scan->label_field ? scan->label_field : "", scan->extensions);
+	if (!scan->beside || !scan->rule)
 		return -ENOMEM;
 	return scan->far ? begin_far(config, scan) : 0;
 }
@@ -175,6 +178,7 @@ static void scan_end(struct scan *scan)
 	free(atomic_load(&scan->denied));
 	free(scan->containers);
 	free(scan->settings);
+	free(scan->rule);
 	if (scan->listed)
 		listing_free(scan->listed);
 	free(scan->listed);
@@ -241,7 +245,7 @@ static int look_at_tree(
 	if (!err)
 		err = scan_match(catalogue, tree);
 	if (!err && scan->source->examine)
-		err = scan->source->examine(scan, tree, catalogue);
+		err = scan_examine(scan, tree, catalogue);
 	progress_end(&scan->progress);
 	if (!err)
 		issues_log(&tree->issues, scan->name);
@@ -331,14 +335,6 @@ static int look(const struct dataset_config *config, struct scan *scan, const ch
 	return err;
 }
 
-/* Returns a text of the settings that decide which samples a scan finds. The caller frees it. */
-static char *scan_rule(const struct scan *scan)
-{
-	return aprintf("beside %d %d %d %s %s", scan->follow_outside, scan->shows_others,
-		(int)scan->label, scan->label_field ? scan->label_field : "",
-		scan->extensions);
-}
-
 static int attach(const struct scan *scan, const char *rule, bool changed,
 	const struct catalogue *catalogue, struct dataset *dataset)
 {
@@ -361,13 +357,12 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	struct catalogue_map *map = NULL;
 	struct metadata *metadata = NULL;
 	bool seen = false;
-	auto_free char *rule = scan_rule(scan);
 	auto_free char *file = catalogue_file(state_dir, config->name, "");
-	if (!rule || !file)
+	if (!file)
 		return -ENOMEM;
 	int err = find_root(scan);
-	bool current = !err && (scan->next || !scan->anew) &&
-		       catalogue_is_current(scan, rule, file);
+	bool current =
+		!err && (scan->next || !scan->anew) && catalogue_is_current(scan, file);
 	if (current && scan->next)
 		return 0;
 	if (current && catalogue_map_open(file, scan->root, true, &map) == 0)
@@ -397,16 +392,10 @@ static int scan_all(const struct dataset_config *config, struct scan *scan,
 	metadata_close(&metadata);
 	tree_free(&tree);
 	if (!err && (*ret_changed || !scan->next))
-		err = attach(scan, seen ? rule : "", *ret_changed, &catalogue, dataset);
+		err = attach(
+			scan, seen ? scan->rule : "", *ret_changed, &catalogue, dataset);
 	catalogue_free(&catalogue);
 	return err;
-}
-
-/* Tells whether the map has the scan's settings, which decide which samples a scan finds. */
-static bool is_of_rule(const struct scan *scan, const struct catalogue_map *map)
-{
-	auto_free char *rule = scan_rule(scan);
-	return rule && strcmp(map_rule(map), rule) == 0;
 }
 
 /* Replaces a map that is missing or damaged. -ENOENT: the catalogue is not usable. */
@@ -436,7 +425,7 @@ static int open_as_it_is(struct scan *scan, struct dataset *dataset)
 	int err = catalogue_map_open(dataset->file, scan->root, !kept_is_again(), &map);
 	if (err == -ENOENT || err == -EILSEQ)
 		err = must ? map_again(scan, dataset->file, &map) : -ENOENT;
-	if (!err && !must && !is_of_rule(scan, map)) {
+	if (!err && !must && strcmp(map_rule(map), scan->rule) != 0) {
 		map_close(&map);
 		err = -ENOENT;
 	}

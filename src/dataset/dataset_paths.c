@@ -70,8 +70,9 @@ static int compare_files(const void *a, const void *b)
 		((const struct path_file *)a)->name, ((const struct path_file *)b)->name);
 }
 
-static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
+static int add_other(void *context, sqlite3_stmt *statement)
 {
+	struct dataset_paths *paths = context;
 	if (paths->n_files >= CONFIG_MOST_SAMPLES) {
 		log_error("a dataset can't show more than %u files", CONFIG_MOST_SAMPLES);
 		return -EOVERFLOW;
@@ -94,31 +95,15 @@ static int add_other(struct dataset_paths *paths, sqlite3_stmt *statement)
 /* The table `others` only exists if the dataset shows files that are not samples. */
 static int read_others(sqlite3 *db, struct dataset_paths *paths)
 {
-	sqlite3_stmt *statement = NULL;
-	int code = sqlite3_prepare_v2(db,
-		"SELECT 1 FROM sqlite_master WHERE name = 'others'", -1, &statement,
-		NULL);
-	if (code == SQLITE_OK)
-		code = sqlite3_step(statement);
-	sqlite3_finalize(statement);
-	if (code != SQLITE_ROW)
-		return code == SQLITE_DONE ? 0 : catalogue_errno(db);
-	paths->shows_others = true;
-	if (sqlite3_prepare_v2(db, "SELECT path, bytes, mtime_ns FROM others", -1,
-		    &statement, NULL) != SQLITE_OK)
-		return catalogue_errno(db);
-	int err = 0;
-	while (!err && (code = sqlite3_step(statement)) == SQLITE_ROW)
-		err = add_other(paths, statement);
-	if (!err && code != SQLITE_DONE)
-		err = catalogue_errno(db);
-	sqlite3_finalize(statement);
-	return err;
+	int err = catalogue_has_table(db, "others", &paths->shows_others);
+	if (!err && paths->shows_others)
+		err = catalogue_each(
+			db, "SELECT path, bytes, mtime_ns FROM others", add_other, paths);
+	return err == -EILSEQ ? -EIO : err;
 }
 
 static int alloc_files(const struct dataset *dataset, struct dataset_paths *paths)
 {
-	free(paths->files);
 	paths->files_capacity = (size_t)dataset->n_ids + 1;
 	paths->files = calloc(paths->files_capacity, sizeof(*paths->files));
 	return paths->files ? 0 : -ENOMEM;

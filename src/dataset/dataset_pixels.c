@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_map.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,9 +25,9 @@ struct dataset_pixels dataset_pixels(const struct dataset *dataset)
 bool dataset_knows_pixels(const struct dataset *dataset)
 {
 	for (size_t i = 0; i < dataset->n_mixed; i++)
-		if (dataset->mixed[i]->without_channels)
+		if (!dataset_knows_pixels(dataset->mixed[i]))
 			return false;
-	return !dataset->without_channels;
+	return !dataset->map || !dataset->map->head->without_channels;
 }
 
 bool dataset_pixels_print(

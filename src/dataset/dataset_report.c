@@ -94,13 +94,11 @@ static bool looks_divided(const struct tree *tree)
 	return n >= 2 || n == tree->classes.n;
 }
 
-static void list_classes(const struct tree *tree, char *ret, size_t size)
+/* Appends the name to a list with commas. A list that becomes too long is cut. */
+static void append_name(char *list, size_t size, const char *name)
 {
-	size_t n = 0;
-	ret[0] = '\0';
-	for (size_t i = 0; i < tree->classes.n && n < size; i++)
-		n += (size_t)snprintf(
-			ret + n, size - n, "%s%s", i ? ", " : "", tree->classes.name[i]);
+	size_t n = strlen(list);
+	snprintf(list + n, size - n, "%s%s", n ? ", " : "", name);
 }
 
 /* Warns of directories without images, which are no classes. Both lists must be sorted. */
@@ -108,16 +106,12 @@ static void warn_of_empty(const struct scan *scan, const struct name_list *direc
 	const struct name_list *classes)
 {
 	char names[512] = "";
-	size_t used = 0, n = 0;
+	size_t n = 0;
 	for (size_t i = 0; i < directories->n; i++) {
 		struct quoted name;
-		if (name_list_find(classes, directories->name[i]) || n++ >= 8)
-			continue;
-		int length = snprintf(names + used, sizeof(names) - used, "%s%s",
-			used ? ", " : "", quote_name(&name, directories->name[i]));
-		used += (size_t)length;
-		if (used >= sizeof(names))
-			used = sizeof(names) - 1;
+		if (!name_list_find(classes, directories->name[i]) && n++ < 8)
+			append_name(names, sizeof(names),
+				quote_name(&name, directories->name[i]));
 	}
 	if (n)
 		log_warn("dataset %s: %zu directories have no image, so they are no "
@@ -150,9 +144,10 @@ int tree_find_classes(const struct scan *scan, struct tree *tree)
 void tree_warn(const struct scan *scan, const struct tree *tree)
 {
 	struct grouped files;
-	char classes[100];
+	char classes[100] = "";
 	if (looks_divided(tree)) {
-		list_classes(tree, classes, sizeof(classes));
+		for (size_t i = 0; i < tree->classes.n; i++)
+			append_name(classes, sizeof(classes), tree->classes.name[i]);
 		log_warn("dataset %s: its classes, %s, look like parts of a dataset; did "
 			 "you mean path = %s/%s, with a [dataset NAME] for each part?",
 			scan->name, classes, scan->root, tree->classes.name[0]);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_rows.h"
 #include "base/fault.h"
 #include "dataset/dataset_map.h"
 
@@ -9,6 +8,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#define ROWS_TOGETHER 16384
 #define MOST_BYTES (1 << 28) /* a larger map of ROWS_TOGETHER rows counts as damaged */
 
 static int insert(
@@ -50,7 +50,7 @@ static int write_some(sqlite3 *db, sqlite3_stmt *statement,
 
 int rows_write(sqlite3 *db, const struct scan *scan, const struct catalogue *catalogue)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	int err = 0;
 	if (sqlite3_exec(db,
 		    "CREATE TABLE rows (first INTEGER PRIMARY KEY,"
@@ -64,7 +64,6 @@ int rows_write(sqlite3 *db, const struct scan *scan, const struct catalogue *cat
 		if (!err && scan_stopped(scan))
 			err = -EINTR;
 	}
-	sqlite3_finalize(statement);
 	return err;
 }
 
@@ -125,8 +124,9 @@ static int read_map(struct catalogue *catalogue, uint8_t *bytes, size_t n)
 	return err;
 }
 
-static int read_some(struct catalogue *catalogue, sqlite3_stmt *statement)
+static int read_some(void *context, sqlite3_stmt *statement)
 {
+	struct catalogue *catalogue = context;
 	sqlite3_int64 bytes = sqlite3_column_int64(statement, 1);
 	if (sqlite3_column_int64(statement, 0) != (sqlite3_int64)catalogue->n_rows ||
 		bytes < (sqlite3_int64)sizeof(struct map_head) || bytes > MOST_BYTES)
@@ -146,17 +146,6 @@ static int read_some(struct catalogue *catalogue, sqlite3_stmt *statement)
 
 int rows_read(sqlite3 *db, struct catalogue *catalogue)
 {
-	sqlite3_stmt *statement = NULL;
-	int err = 0, code = sqlite3_prepare_v2(db,
-			     "SELECT first, bytes, content FROM rows ORDER BY first", -1,
-			     &statement, NULL);
-	while (code == SQLITE_OK && !err &&
-		(code = sqlite3_step(statement)) == SQLITE_ROW) {
-		err = read_some(catalogue, statement);
-		code = SQLITE_OK;
-	}
-	if (!err && code != SQLITE_DONE)
-		err = catalogue_read_errno(db);
-	sqlite3_finalize(statement);
-	return err;
+	return catalogue_each(db, "SELECT first, bytes, content FROM rows ORDER BY first",
+		read_some, catalogue);
 }

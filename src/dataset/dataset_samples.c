@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_samples.h"
 #include "base/aprintf.h"
 #include "dataset/dataset_map.h"
 
@@ -55,7 +54,7 @@ struct cursor {
 static int list_columns(
 	sqlite3 *db, const char *table, FILE *declaration, FILE *query, size_t *ret_n)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	auto_free char *sql = aprintf("PRAGMA main.table_info(%s)", table);
 	if (!sql)
 		return SQLITE_NOMEM;
@@ -69,7 +68,6 @@ static int list_columns(
 		fprintf(declaration, ", \"%s\" %s", name, type ? type : "");
 		fprintf(query, "%s\"%s\"", (*ret_n)++ ? ", " : "SELECT ", name);
 	}
-	sqlite3_finalize(statement);
 	return code == SQLITE_DONE ? SQLITE_OK : code;
 }
 

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-#include "dataset/dataset_internal.h"
 #include "base/clock.h"
-#include "far/far.h"
+#include "dataset/source.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 int scan_path(const struct scan *scan, const char *relative, char *ret, size_t size)
 {
@@ -53,7 +51,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 int scan_match(const struct catalogue *catalogue, struct tree *tree)
 {
 	size_t n = catalogue->n_rows;
-	sample_id *known = calloc(n + 1, sizeof(*known));
+	auto_free sample_id *known = calloc(n + 1, sizeof(*known));
 	if (!known)
 		return -ENOMEM;
 	for (size_t id = 0; id < n; id++)
@@ -67,7 +65,6 @@ int scan_match(const struct catalogue *catalogue, struct tree *tree)
 		i += order <= 0;
 		k += order >= 0;
 	}
-	free(known);
 	return 0;
 }
 
@@ -82,55 +79,26 @@ struct examination {
 	struct tree *tree;
 	const struct catalogue *catalogue;
 	struct issues *issues; /* one per thread */
+	/* The manifest has not changed since the last scan, so the catalogue's facts are used. */
+	bool as_it_was;
 	atomic_size_t next;
 };
 
-#define BATCH 32
-
-/* Returns false if the file is not regular, no longer exists, or can't be examined. */
-static bool examine_file(struct examination *examination, struct found *found,
-	const struct row *old, struct issues *issues)
-{
-	struct scan *scan = examination->scan;
-	struct facts *facts = &found->facts;
-	char path[PATH_MAX];
-	struct stat stat_;
-	int err = scan_path(scan, found->path, path, sizeof(path));
-	if (!err && stat(path, &stat_) < 0)
-		err = -errno;
-	found->unseen = err && err != -ENOENT;
-	if (found->unseen)
-		issue_add(issues, ISSUE_UNREADABLE, found->path, err);
-	if (err || !S_ISREG(stat_.st_mode))
-		return false;
-	if (own_mounts_have(&scan->own_mounts, stat_.st_dev)) {
-		issue_add(issues, ISSUE_MOUNT, found->path, 0);
-		found->unseen = true;
-		return false;
-	}
-	*facts = (struct facts){
-		.bytes = (uint64_t)stat_.st_size, .mtime_ns = timespec_ns(stat_.st_mtim)};
-	if (row_is_current(old, facts)) {
-		*facts = old->facts;
-	} else {
-		err = probe_header(path, &facts->image, &facts->orientation);
-		facts->probed = !err;
-		atomic_fetch_add_explicit(
-			&scan->progress.headers, 1, memory_order_relaxed);
-	}
-	if (!facts->image.width || !facts->image.height)
-		issue_add(issues, ISSUE_HEADER, found->path, err);
-	return true;
-}
+#define BATCH 32 /* local files that a thread takes at once */
 
 static void examine_next(
 	struct examination *examination, struct found *found, struct issues *issues)
 {
+	struct scan *scan = examination->scan;
 	const struct row *old = NULL;
 	if (found->id != SAMPLE_NONE)
 		old = &examination->catalogue->rows[found->id];
-	found->present = examine_file(examination, found, old, issues);
-	progress_tick(&examination->scan->progress);
+	found->present = examination->as_it_was && old && !old->gone && old->facts.probed;
+	if (found->present)
+		found->facts = old->facts;
+	else
+		found->present = scan->source->examine(scan, found, old, issues);
+	progress_tick(&scan->progress);
 }
 
 static void examine_some(void *context, unsigned worker)
@@ -138,30 +106,28 @@ static void examine_some(void *context, unsigned worker)
 	struct examination *examination = context;
 	struct tree *tree = examination->tree;
 	struct issues *issues = &examination->issues[worker];
-	size_t begin;
-	while ((begin = atomic_fetch_add(&examination->next, BATCH)) < tree->n_files) {
-		size_t end = begin + BATCH;
-		for (size_t i = begin; i < end && i < tree->n_files; i++) {
+	size_t begin, batch = examination->scan->far ? 1 : BATCH;
+	while ((begin = atomic_fetch_add(&examination->next, batch)) < tree->n_files)
+		for (size_t i = begin; i < begin + batch && i < tree->n_files; i++) {
 			if (scan_stopped(examination->scan))
 				return;
 			examine_next(examination, &tree->files[i], issues);
 		}
-	}
 }
 
 #define FIRST_FILES 8
 #define SLOW_NS UINT64_C(2000000)
 
-/* Examines the first FIRST_FILES files. Returns the number of threads for the remaining files:
- * SCAN_FAR_THREADS if the storage was slow, otherwise scan->threads. A scan with a single thread
- * gets no others. */
+/* Examines the first FIRST_FILES files, unless they are remote. Returns the number of threads for
+ * the remaining files: SCAN_FAR_THREADS if the storage was slow, otherwise scan->threads. A scan
+ * with a single thread gets no others. */
 static unsigned examine_first(struct examination *examination)
 {
 	const struct scan *scan = examination->scan;
 	struct tree *tree = examination->tree;
 	uint64_t begin_ns = clock_now_ns();
-	size_t n = 0;
-	for (; n < FIRST_FILES && n < tree->n_files && !scan_stopped(scan); n++)
+	size_t n = 0, first = scan->far ? 0 : FIRST_FILES;
+	for (; n < first && n < tree->n_files && !scan_stopped(scan); n++)
 		examine_next(examination, &tree->files[n], &examination->issues[0]);
 	examination->next = n;
 	bool slow = clock_now_ns() - begin_ns > n * SLOW_NS;
@@ -172,15 +138,19 @@ static unsigned examine_first(struct examination *examination)
 
 int scan_examine(struct scan *scan, struct tree *tree, const struct catalogue *catalogue)
 {
-	struct examination examination = {scan, tree, catalogue, NULL, 0};
 	unsigned most = scan->threads + SCAN_FAR_THREADS;
-	examination.issues = calloc(most, sizeof(*examination.issues));
-	if (!examination.issues)
+	auto_free struct issues *issues = calloc(most, sizeof(*issues));
+	struct examination examination = {.scan = scan,
+		.tree = tree,
+		.catalogue = catalogue,
+		.issues = issues,
+		.as_it_was = scan->n_containers == 1 && catalogue->n_containers == 1 &&
+			     container_equal(scan->containers, catalogue->containers)};
+	if (!issues)
 		return -ENOMEM;
 	parallel_run(examine_first(&examination), examine_some, &examination);
 	for (unsigned i = 0; i < most; i++)
-		issues_join(&tree->issues, &examination.issues[i]);
-	free(examination.issues);
+		issues_join(&tree->issues, &issues[i]);
 	return scan_stopped(scan) ? -EINTR : 0;
 }
 

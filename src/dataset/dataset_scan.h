@@ -91,7 +91,7 @@ must_check int name_list_add(struct name_list *names, const char *name);
 /* Adds the path's first directory, unless it is the last name of the list. */
 must_check int name_list_add_class(
 	struct name_list *names, struct arena *arena, const char *path);
-/* Sorts the list in byte order. */
+/* Sorts the list in byte order, and removes duplicates. */
 void name_list_sort(struct name_list *names);
 /* Returns the text of a sorted list that equals `name`, or NULL. */
 const char *name_list_find(const struct name_list *names, const char *name);
@@ -157,8 +157,9 @@ struct scan {
 	const char *extensions;
 	bool follow_outside;
 	bool shows_others;
-	/* true: a map that was made with the same settings (scan_rule in dataset_open.c) replaces
-	 * the scan, even if files may have changed */
+	char *rule; /* text of the settings that decide which samples a scan finds */
+	/* true: a map that was made with the same `rule` replaces the scan, even if files may have
+	 * changed */
 	bool trusting;
 	struct own_mounts own_mounts; /* mounts of joaderfs, which a scan skips */
 	unsigned threads; /* number of threads; 1: the order of work is always the same */
@@ -211,7 +212,7 @@ const char *scan_unseen(
 
 /* Sets the id of each file of the tree whose path the catalogue has. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
-/* Finds the facts of all files. Reads only new and changed headers. */
+/* Finds the facts of all files, with scan->source->examine. Reads only new and changed headers. */
 must_check int scan_examine(
 	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
 

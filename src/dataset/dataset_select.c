@@ -2,8 +2,9 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/aprintf.h"
+#include "base/bitmap.h"
 #include "base/log.h"
-#include "dataset/dataset_samples.h"
+#include "dataset/dataset_internal.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -148,7 +149,7 @@ static const char *text_problem(const char *text)
 
 static void print_columns(FILE *out, sqlite3 *db)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	if (sqlite3_prepare_v2(db, "SELECT * FROM samples", -1, &statement, NULL))
 		return;
 	bool first = true;
@@ -161,7 +162,6 @@ static void print_columns(FILE *out, sqlite3 *db)
 		fprintf(out, "%s%s%s%s", first ? "" : ", ", quote, name, quote);
 		first = false;
 	}
-	sqlite3_finalize(statement);
 }
 
 /* Makes the message for the user. Returns -EINVAL or -ENOMEM. */
@@ -276,7 +276,7 @@ static int collect(
 static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guard,
 	const char *where, roaring_bitmap_t *into, char **ret_message)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	const char *tail = "";
 	const char *problem = text_problem(where);
 	if (problem)
@@ -295,7 +295,6 @@ static int select_where(struct dataset *dataset, sqlite3 *db, struct guard *guar
 			"parameters (?, :, @ or $) are not allowed", ret_message);
 	else if (collect(dataset, statement, into) != SQLITE_DONE)
 		err = statement_error(db, dataset, guard, where, ret_message);
-	sqlite3_finalize(statement);
 	return err;
 }
 
@@ -310,7 +309,7 @@ int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t 
 		*ret = roaring_bitmap_copy(dataset->present);
 		return *ret ? 0 : -ENOMEM;
 	}
-	roaring_bitmap_t *selected = roaring_bitmap_create();
+	auto_bitmap roaring_bitmap_t *selected = roaring_bitmap_create();
 	if (!selected)
 		return -ENOMEM;
 	int err = guarded_connection(dataset, &guard, &db);
@@ -318,10 +317,9 @@ int dataset_select(struct dataset *dataset, const char *where, roaring_bitmap_t 
 		err = select_where(dataset, db, &guard, where, selected, ret_message);
 		sqlite3_close(db);
 	}
-	if (err) {
-		roaring_bitmap_free(selected);
+	if (err)
 		return err;
-	}
 	*ret = selected;
+	selected = NULL;
 	return 0;
 }

@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/log.h"
-#include "dataset/dataset_internal.h"
+#include "dataset/dataset_map.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -116,7 +116,7 @@ static int update_rows(
 	struct catalogue *catalogue, struct tree *tree, struct changes *changes)
 {
 	size_t n_old = catalogue->n_rows;
-	bool *kept = calloc(n_old + 1, sizeof(*kept));
+	auto_free bool *kept = calloc(n_old + 1, sizeof(*kept));
 	int err = kept ? 0 : -ENOMEM;
 	for (size_t i = 0; !err && i < tree->n_files; i++) {
 		struct found *found = &tree->files[i];
@@ -133,17 +133,13 @@ static int update_rows(
 	}
 	for (size_t id = 0; !err && id < n_old; id++) {
 		struct row *row = &catalogue->rows[id];
-		if (kept[id] || row->gone)
+		if (kept[id])
 			continue;
+		changes->gone += !row->gone;
 		row->gone = true;
-		changes->gone++;
+		row->part = NULL;
+		row->beside = NULL;
 	}
-	for (size_t id = 0; id < catalogue->n_rows; id++)
-		if (catalogue->rows[id].gone) {
-			catalogue->rows[id].part = NULL;
-			catalogue->rows[id].beside = NULL;
-		}
-	free(kept);
 	return err;
 }
 
@@ -153,7 +149,8 @@ bool container_equal(const struct container *a, const struct container *b)
 	       a->mtime_ns == b->mtime_ns;
 }
 
-bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
+/* Tells whether the scan has the same containers and settings as the catalogue. */
+static bool containers_equal(const struct scan *scan, const struct catalogue *catalogue)
 {
 	if (scan->n_containers != catalogue->n_containers ||
 		strcmp(catalogue->settings ? catalogue->settings : "", scan->settings) !=
@@ -243,20 +240,19 @@ static int update_classes(const struct scan *scan, struct catalogue *catalogue,
 {
 	if (classes_equal(catalogue, tree))
 		return 0;
-	const char **classes = calloc(tree->classes.n + 1, sizeof(*classes));
+	auto_free const char **classes = calloc(tree->classes.n + 1, sizeof(*classes));
 	if (!classes)
 		return -ENOMEM;
 	for (size_t i = 0; i < tree->classes.n; i++) {
 		classes[i] = arena_text(&catalogue->names, tree->classes.name[i]);
-		if (!classes[i]) {
-			free(classes);
+		if (!classes[i])
 			return -ENOMEM;
-		}
 	}
-	auto_free const char **old_classes = catalogue->classes;
+	const char **old_classes = catalogue->classes;
 	size_t n_old = catalogue->n_classes;
 	catalogue->classes = classes;
 	catalogue->n_classes = tree->classes.n;
+	classes = old_classes;
 	report_labels(scan, catalogue, old_classes, n_old);
 	changes->classes = true;
 	return 0;
@@ -296,4 +292,50 @@ int catalogue_update(const struct scan *scan, struct catalogue *catalogue,
 			group_digits(&returned, changes.returned),
 			group_digits(&gone, changes.gone));
 	return 0;
+}
+
+/* --- looking for changes without access to samples --- */
+
+/* Tells whether all headers could be read. Otherwise a scan must try again. */
+static bool all_probed(const struct catalogue_map *map)
+{
+	const uint8_t *states = map_section(map, MAP_STATES);
+	for (size_t id = 0; id < map->head->n_ids; id += pack_equal(states, id))
+		if (!(map_value(map, MAP_STATES, id) & (ROW_PROBED | ROW_GONE)))
+			return false;
+	return true;
+}
+
+static bool has_metadata_of(const struct scan *scan, const struct catalogue *catalogue)
+{
+	struct metadata *metadata;
+	if (metadata_open(scan, NULL, &metadata) != 0)
+		return false;
+	bool same = strcmp(metadata_stamp(metadata), catalogue->stamp) == 0;
+	metadata_close(&metadata);
+	return same;
+}
+
+static bool has_map_of(const struct scan *scan, const char *file)
+{
+	struct catalogue_map *map;
+	if (catalogue_map_open(file, scan->root, false, &map) != 0)
+		return false;
+	bool same = strcmp(map_rule(map), scan->rule) == 0 && all_probed(map);
+	map_close(&map);
+	return same;
+}
+
+bool catalogue_is_current(const struct scan *scan, const char *file)
+{
+	struct catalogue catalogue;
+	if (scan->n_containers == 0 ||
+		catalogue_load(file, scan->root, false, &catalogue) != 0)
+		return false;
+	bool current = !catalogue.outdated && !catalogue.without_channels &&
+		       !catalogue.with_table && !catalogue.other_readers &&
+		       catalogue.n_containers > 0 && containers_equal(scan, &catalogue) &&
+		       has_metadata_of(scan, &catalogue) && has_map_of(scan, file);
+	catalogue_free(&catalogue);
+	return current;
 }

@@ -208,8 +208,13 @@ int name_list_add_class(struct name_list *names, struct arena *arena, const char
 
 void name_list_sort(struct name_list *names)
 {
+	size_t n = 0;
 	if (names->n)
 		qsort(names->name, names->n, sizeof(*names->name), compare_texts);
+	for (size_t i = 0; i < names->n; i++)
+		if (n == 0 || strcmp(names->name[n - 1], names->name[i]) != 0)
+			names->name[n++] = names->name[i];
+	names->n = n;
 }
 
 const char *name_list_find(const struct name_list *names, const char *name)

@@ -5,13 +5,13 @@
 #include "base/ensure.h"
 #include "base/log.h"
 #include "base/own_directory.h"
-#include "dataset/dataset_catalogue.h"
-#include "dataset/dataset_rows.h"
+#include "dataset/dataset_internal.h"
 #include "image/image.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -38,11 +38,18 @@ struct writer {
 	struct quoted first_repeated;
 };
 
-static int execute(struct writer *writer, const char *sql)
+/* Runs the SQL that sqlite3_mprintf makes of its arguments: %Q is a quoted text. */
+static int execute(struct writer *writer, const char *format, ...)
 {
-	if (sqlite3_exec(writer->db, sql, NULL, NULL, NULL) == SQLITE_OK)
-		return 0;
-	return catalogue_errno(writer->db);
+	va_list args;
+	va_start(args, format);
+	char *sql = sqlite3_vmprintf(format, args);
+	va_end(args);
+	if (!sql)
+		return -ENOMEM;
+	int code = sqlite3_exec(writer->db, sql, NULL, NULL, NULL);
+	sqlite3_free(sql);
+	return code == SQLITE_OK ? 0 : catalogue_errno(writer->db);
 }
 
 static int prepare(struct writer *writer, const char *sql, sqlite3_stmt **ret)
@@ -80,31 +87,20 @@ static int create_described(struct writer *writer)
 	for (size_t i = 0; i < n; i++)
 		fprintf(out, ", \"%s\" %s", columns[i].name, types[columns[i].type]);
 	fputs(")", out);
-	return fclose(out) == 0 ? execute(writer, sql) : -ENOMEM;
+	return fclose(out) == 0 ? execute(writer, "%s", sql) : -ENOMEM;
 }
 
 static int write_about(struct writer *writer)
 {
-	sqlite3_stmt *statement = NULL;
-	int err = prepare(writer, "INSERT INTO about VALUES (?, ?, ?, ?, ?)", &statement);
-	if (!err) {
-		const char *source = writer->scan->root;
-		sqlite3_bind_text(statement, 1, source, -1, SQLITE_STATIC);
-		sqlite3_bind_text(
-			statement, 2, writer->catalogue->stamp, -1, SQLITE_STATIC);
-		sqlite3_bind_text(
-			statement, 3, writer->catalogue->settings, -1, SQLITE_STATIC);
-		sqlite3_bind_int(statement, 4, writer->catalogue->labelled);
-		sqlite3_bind_text(statement, 5, image_readers(), -1, SQLITE_STATIC);
-		err = run(writer, statement);
-	}
-	sqlite3_finalize(statement);
-	return err;
+	const struct catalogue *catalogue = writer->catalogue;
+	return execute(writer, "INSERT INTO about VALUES (%Q, %Q, %Q, %d, %Q)",
+		writer->scan->root, catalogue->stamp, catalogue->settings,
+		catalogue->labelled, image_readers());
 }
 
 static int write_classes(struct writer *writer)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	int err = prepare(writer, "INSERT INTO classes VALUES (?, ?)", &statement);
 	for (size_t i = 0; !err && i < writer->catalogue->n_classes; i++) {
 		const char *name = writer->catalogue->classes[i];
@@ -112,13 +108,12 @@ static int write_classes(struct writer *writer)
 		sqlite3_bind_text(statement, 2, name, -1, SQLITE_STATIC);
 		err = run(writer, statement);
 	}
-	sqlite3_finalize(statement);
 	return err;
 }
 
 static int write_containers(struct writer *writer)
 {
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	int err =
 		prepare(writer, "INSERT INTO containers VALUES (?, ?, ?, ?)", &statement);
 	for (size_t i = 0; !err && i < writer->catalogue->n_containers; i++) {
@@ -129,7 +124,6 @@ static int write_containers(struct writer *writer)
 		sqlite3_bind_int64(statement, 4, container->mtime_ns);
 		err = run(writer, statement);
 	}
-	sqlite3_finalize(statement);
 	return err;
 }
 
@@ -229,20 +223,18 @@ static int write_metadata(struct writer *writer)
 
 static int write_edition(struct writer *writer)
 {
-	char sql[120];
 	if (writer->catalogue->edition == 0)
 		return 0;
-	snprintf(sql, sizeof(sql),
+	return execute(writer,
 		"CREATE TABLE edition (number INTEGER NOT NULL);"
-		"INSERT INTO edition VALUES (%" PRIu32 ")",
+		"INSERT INTO edition VALUES (%u)",
 		writer->catalogue->edition);
-	return execute(writer, sql);
 }
 
 static int write_others(struct writer *writer)
 {
 	const struct tree *tree = writer->tree;
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	if (!writer->scan->shows_others)
 		return 0;
 	int err = execute(writer, "CREATE TABLE others (path TEXT NOT NULL,"
@@ -256,7 +248,6 @@ static int write_others(struct writer *writer)
 		sqlite3_bind_int64(statement, 3, other->facts.mtime_ns);
 		err = run(writer, statement);
 	}
-	sqlite3_finalize(statement);
 	return err;
 }
 
@@ -276,7 +267,7 @@ static int write_beside_row(
 static int write_beside(struct writer *writer)
 {
 	const struct catalogue *catalogue = writer->catalogue;
-	sqlite3_stmt *statement = NULL;
+	auto_statement sqlite3_stmt *statement = NULL;
 	int err = execute(writer,
 		"CREATE TABLE beside (id INTEGER NOT NULL, ending TEXT NOT NULL,"
 		" name TEXT NOT NULL, bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL,"
@@ -294,14 +285,12 @@ static int write_beside(struct writer *writer)
 		if (!err && scan_stopped(writer->scan))
 			err = -EINTR;
 	}
-	sqlite3_finalize(statement);
 	return err;
 }
 
 static int write_content(struct writer *writer)
 {
-	char sql[700];
-	snprintf(sql, sizeof(sql),
+	int err = execute(writer,
 		"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;"
 		"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -32000;"
 		"PRAGMA encoding = 'UTF-8'; PRAGMA application_id = %d;"
@@ -313,7 +302,6 @@ static int write_content(struct writer *writer)
 		" bytes INTEGER NOT NULL, mtime_ns INTEGER NOT NULL);"
 		"CREATE TABLE classes (label INTEGER PRIMARY KEY, name TEXT NOT NULL)",
 		CATALOGUE_APPLICATION, CATALOGUE_VERSION);
-	int err = execute(writer, sql);
 	if (!err)
 		err = create_described(writer);
 	if (!err)

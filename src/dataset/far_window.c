@@ -13,8 +13,6 @@
 
 static int make_room(struct far_window *window, size_t bytes)
 {
-	if (bytes <= window->room)
-		return 0;
 	uint8_t *grown = realloc(window->data, bytes);
 	if (!grown) {
 		snprintf(window->error.message, sizeof(window->error.message),
@@ -22,7 +20,6 @@ static int make_room(struct far_window *window, size_t bytes)
 		return -ENOMEM;
 	}
 	window->data = grown;
-	window->room = bytes;
 	return 0;
 }
 
@@ -84,11 +81,4 @@ ssize_t far_window_read(
 		n = bytes;
 	memcpy(ret, window->data + from, n);
 	return (ssize_t)n;
-}
-
-void far_window_free(struct far_window *window)
-{
-	free(window->data);
-	window->data = NULL;
-	window->room = window->bytes = 0;
 }

@@ -13,13 +13,12 @@
  * begins at the window's end, or soon behind it, the request asks for twice as many bytes as the
  * last request, up to 1 MiB; otherwise for 16 KiB.
  *
- *   Flow: the caller sets `object` and `denied`, all else to 0; far_window_read; far_window_free.
+ *   Flow: the caller sets `object` and `denied`, all else to 0; far_window_read; free(window.data).
  *   Threads: one at a time.
  */
 struct far_window {
 	struct far_object object;
 	uint8_t *data;
-	size_t room;
 	uint64_t begin; /* offset of the window in the object */
 	size_t bytes;
 	size_t ahead; /* bytes of the last request */
@@ -32,4 +31,3 @@ ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
 /* Fills the window with the object's first bytes. Sets the object's size and version. */
 must_check int far_window_look(struct far_window *window);
-void far_window_free(struct far_window *window);

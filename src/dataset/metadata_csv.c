@@ -90,7 +90,7 @@ int metadata_csv_pass(struct pass *pass, bool first)
 	if (err == -EILSEQ)
 		err = pass_refuse(pass, csv.reader.quote_line,
 			"not valid CSV: found a quote that is not closed");
-	csv_free(&csv.reader);
+	free(csv.reader.text);
 	struct quoted path;
 	if (!err && first && file->odd_lines)
 		log_warn("dataset %s: %s: %" PRIu64

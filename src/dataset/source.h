@@ -28,9 +28,11 @@ struct source {
 	/* Lists the samples; for samples in containers also finds their facts. */
 	int (*list)(
 		struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
-	/* Finds the facts of samples that have their own files. NULL: `list` finds them. */
-	int (*examine)(
-		struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
+	/* Finds the facts of a sample that has its own file. old: the sample's row in the
+	 * catalogue, or NULL. Returns false if the file is not regular, no longer exists, or can't
+	 * be examined. NULL: `list` finds the facts of all samples. */
+	bool (*examine)(struct scan *scan, struct found *found, const struct row *old,
+		struct issues *issues);
 	/* Lists a container by calls of container_member and listing_add_class, and
 	 * at the end container_end. NULL: the source has no containers. */
 	int (*index)(struct container_scan *container);

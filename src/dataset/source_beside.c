@@ -123,11 +123,11 @@ static int add_stem(const struct beside_files *files, struct arena *arena,
 		bool last = i + 1 == files->n ||
 			    compare_spans(next->path, next->stem, path, stem) != 0 ||
 			    strcmp(next->is.ending, file->is.ending) != 0;
-		struct beside *beside = last ? arena_alloc(arena, sizeof(*beside)) : NULL;
-		if (last && !beside)
-			return -ENOMEM;
 		if (!last)
 			continue;
+		struct beside *beside = arena_alloc(arena, sizeof(*beside));
+		if (!beside)
+			return -ENOMEM;
 		*beside = file->is;
 		kept += beside_insert(list, beside);
 	}

@@ -88,5 +88,5 @@ const struct source source_bucket = {
 		"tar files",
 	.find = find,
 	.list = far_files_list,
-	.examine = far_files_examine,
+	.examine = far_file_examine,
 };

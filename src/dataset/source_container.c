@@ -378,7 +378,7 @@ static int list_far(struct containers *all, struct container_scan *container)
 	container->window = &window;
 	int err = list_opened(all, container);
 	container->window = NULL;
-	far_window_free(&window);
+	free(window.data);
 	return err;
 }
 

@@ -335,102 +335,71 @@ static void work(void *context, unsigned worker)
 		finish_dir(walk, list_dir(walk, &walk->parts[worker], dir));
 }
 
-/* Appends `part` to `items`, which has enough room. */
-static void join(
+/* Appends the array `part` to the array at `items`. Returns false if there is no memory. */
+static bool join(
 	void *items, size_t *n, const void *part, size_t n_part, size_t item_bytes)
 {
+	void *now;
+	memcpy(&now, items, sizeof(now));
+	char *grown = reallocarray(now, *n + n_part + 1, item_bytes);
+	if (!grown)
+		return false;
+	memcpy(items, &grown, sizeof(grown));
 	if (n_part)
-		memcpy((char *)items + *n * item_bytes, part, n_part * item_bytes);
+		memcpy(grown + *n * item_bytes, part, n_part * item_bytes);
 	*n += n_part;
+	return true;
 }
 
-static void join_names(struct name_list *names, const struct name_list *part)
+static bool join_names(struct name_list *names, const struct name_list *part)
 {
-	join(names->name, &names->n, part->name, part->n, sizeof(*part->name));
+	return join(&names->name, &names->n, part->name, part->n, sizeof(*part->name));
 }
 
-static int join_others(struct walk *walk, struct tree *ret)
+/* Returns false if there is no memory. */
+static bool join_part(struct tree *tree, struct tree *part)
 {
-	size_t n = 0;
-	for (unsigned i = 0; i < walk->scan->threads; i++)
-		n += walk->parts[i].n_others;
-	ret->others = calloc(n + 1, sizeof(*ret->others));
-	if (!ret->others)
-		return -ENOMEM;
-	for (unsigned i = 0; i < walk->scan->threads; i++) {
-		const struct tree *part = &walk->parts[i];
-		join(ret->others, &ret->n_others, part->others, part->n_others,
-			sizeof(*part->others));
-	}
-	files_sort(ret->others, ret->n_others, walk->scan->threads);
-	return 0;
-}
-
-static int join_beside(struct walk *walk, struct tree *ret)
-{
-	size_t n = 0;
-	int err = 0;
-	for (unsigned i = 0; i < walk->scan->threads; i++)
-		n += walk->parts[i].beside.n;
-	struct beside_files all = {.of = calloc(n + 1, sizeof(*all.of))};
-	if (!all.of)
-		return -ENOMEM;
-	for (unsigned i = 0; i < walk->scan->threads; i++) {
-		const struct beside_files *part = &walk->parts[i].beside;
-		join(all.of, &all.n, part->of, part->n, sizeof(*part->of));
-	}
-	beside_sort(&all);
-	for (size_t i = 0; !err && i < ret->n_files; i++)
-		err = beside_find(
-			&all, &ret->names, ret->files[i].path, &ret->files[i].beside);
-	free(all.of);
-	return err;
+	tree->root_files += part->root_files;
+	issues_join(&tree->issues, &part->issues);
+	arena_join(&tree->names, &part->names);
+	return join(&tree->files, &tree->n_files, part->files, part->n_files,
+		       sizeof(*part->files)) &&
+	       join(&tree->others, &tree->n_others, part->others, part->n_others,
+		       sizeof(*part->others)) &&
+	       join(&tree->beside.of, &tree->beside.n, part->beside.of, part->beside.n,
+		       sizeof(*part->beside.of)) &&
+	       join_names(&tree->classes, &part->classes) &&
+	       join_names(&tree->unseen, &part->unseen) &&
+	       join_names(&tree->metadata, &part->metadata);
 }
 
 static int join_parts(struct walk *walk, struct tree *ret)
 {
-	size_t n_files = 0, n_classes = 0, n_unseen = 0, n_metadata = 0;
-	for (unsigned i = 0; i < walk->scan->threads; i++) {
-		n_files += walk->parts[i].n_files;
-		n_classes += walk->parts[i].classes.n;
-		n_unseen += walk->parts[i].unseen.n;
-		n_metadata += walk->parts[i].metadata.n;
-	}
-	ret->files = calloc(n_files + 1, sizeof(*ret->files));
-	ret->classes.name = calloc(n_classes + 1, sizeof(*ret->classes.name));
-	ret->unseen.name = calloc(n_unseen + 1, sizeof(*ret->unseen.name));
-	ret->metadata.name = calloc(n_metadata + 1, sizeof(*ret->metadata.name));
-	if (!ret->files || !ret->classes.name || !ret->unseen.name || !ret->metadata.name)
-		return -ENOMEM;
-	for (unsigned i = 0; i < walk->scan->threads; i++) {
-		struct tree *part = &walk->parts[i];
-		join(ret->files, &ret->n_files, part->files, part->n_files,
-			sizeof(*part->files));
-		join_names(&ret->classes, &part->classes);
-		join_names(&ret->unseen, &part->unseen);
-		join_names(&ret->metadata, &part->metadata);
-		ret->root_files += part->root_files;
-		issues_join(&ret->issues, &part->issues);
-		arena_join(&ret->names, &part->names);
-	}
-	files_sort(ret->files, n_files, walk->scan->threads);
+	unsigned threads = walk->scan->threads;
+	int err = 0;
+	for (unsigned i = 0; i < threads; i++)
+		if (!join_part(ret, &walk->parts[i]))
+			return -ENOMEM;
+	files_sort(ret->files, ret->n_files, threads);
+	files_sort(ret->others, ret->n_others, threads);
 	name_list_sort(&ret->classes);
-	int err = join_others(walk, ret);
-	return err ? err : join_beside(walk, ret);
+	beside_sort(&ret->beside);
+	for (size_t i = 0; !err && i < ret->n_files; i++)
+		err = beside_find(&ret->beside, &ret->names, ret->files[i].path,
+			&ret->files[i].beside);
+	free(ret->beside.of);
+	ret->beside = (struct beside_files){0};
+	return err;
 }
 
 static int walk_tree(struct scan *scan, struct tree *ret)
 {
-	struct walk walk = {.scan = scan};
+	auto_free struct tree *parts = calloc(scan->threads, sizeof(*parts));
+	struct walk walk = {.scan = scan, .parts = parts};
 	*ret = (struct tree){0};
-	walk.parts = calloc(scan->threads, sizeof(*walk.parts));
-	if (!walk.parts)
+	walk.stack = parts ? dir_new(&parts[0], NULL, "", 0) : NULL;
+	if (!walk.stack)
 		return -ENOMEM;
-	walk.stack = dir_new(&walk.parts[0], NULL, "", 0);
-	if (!walk.stack) {
-		free(walk.parts);
-		return -ENOMEM;
-	}
 	lock_init(&walk.lock, LOCK_RANK_DATASET, "dataset walk");
 	ensure(pthread_cond_init(&walk.wake, NULL) == 0);
 	parallel_run(scan->threads, work, &walk);
@@ -438,8 +407,7 @@ static int walk_tree(struct scan *scan, struct tree *ret)
 	if (!err)
 		err = join_parts(&walk, ret);
 	for (unsigned i = 0; i < scan->threads; i++)
-		tree_free(&walk.parts[i]);
-	free(walk.parts);
+		tree_free(&parts[i]);
 	pthread_cond_destroy(&walk.wake);
 	lock_destroy(&walk.lock);
 	if (err)
@@ -474,6 +442,40 @@ static int list(struct scan *scan, const struct catalogue *catalogue, struct tre
 	return !err && scan->shows_others ? note_others(scan, ret) : err;
 }
 
+static bool examine(struct scan *scan, struct found *found, const struct row *old,
+	struct issues *issues)
+{
+	struct facts *facts = &found->facts;
+	char path[PATH_MAX];
+	struct stat stat_;
+	int err = scan_path(scan, found->path, path, sizeof(path));
+	if (!err && stat(path, &stat_) < 0)
+		err = -errno;
+	found->unseen = err && err != -ENOENT;
+	if (found->unseen)
+		issue_add(issues, ISSUE_UNREADABLE, found->path, err);
+	if (err || !S_ISREG(stat_.st_mode))
+		return false;
+	if (own_mounts_have(&scan->own_mounts, stat_.st_dev)) {
+		issue_add(issues, ISSUE_MOUNT, found->path, 0);
+		found->unseen = true;
+		return false;
+	}
+	*facts = (struct facts){
+		.bytes = (uint64_t)stat_.st_size, .mtime_ns = timespec_ns(stat_.st_mtim)};
+	if (row_is_current(old, facts)) {
+		*facts = old->facts;
+	} else {
+		err = probe_header(path, &facts->image, &facts->orientation);
+		facts->probed = !err;
+		atomic_fetch_add_explicit(
+			&scan->progress.headers, 1, memory_order_relaxed);
+	}
+	if (!facts->image.width || !facts->image.height)
+		issue_add(issues, ISSUE_HEADER, found->path, err);
+	return true;
+}
+
 static int find(struct scan *scan)
 {
 	const char *root = scan->root[0] ? scan->root : "/";
@@ -490,5 +492,5 @@ const struct source source_directory = {
 	.expected = "expected a directory per class with images in it: <class>/<file>",
 	.find = find,
 	.list = list,
-	.examine = scan_examine,
+	.examine = examine,
 };

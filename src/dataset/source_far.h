@@ -26,8 +26,8 @@ enum far_name far_name_of(const char *path);
 /* Lists the remote files in scan->listed, which the source's `find` has filled. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
-must_check int far_files_examine(
-	struct scan *scan, struct tree *tree, const struct catalogue *catalogue);
+bool far_file_examine(struct scan *scan, struct found *found, const struct row *old,
+	struct issues *issues);
 
 /* Prints a file's URL. labelled: `relative` begins with a label, which is not a part of the URL.
  * *ret_plain: offset in the URL from which the characters are not %-escaped yet. */

@@ -37,16 +37,6 @@ int far_files_list(struct scan *scan, const struct catalogue *catalogue, struct 
 	return listings_join(scan, scan->listed, 1, ret);
 }
 
-struct examination {
-	struct scan *scan;
-	struct tree *tree;
-	const struct catalogue *catalogue;
-	struct issues *issues; /* one per thread */
-	/* The manifest has not changed since the last scan, so the catalogue's facts are used. */
-	bool as_it_was;
-	atomic_size_t next;
-};
-
 static ssize_t read_window(void *context, void *ret, size_t bytes, uint64_t offset)
 {
 	return far_window_read(context, ret, bytes, offset);
@@ -87,16 +77,11 @@ static bool look_at(struct far_window *window, struct found *found, struct issue
 	return true;
 }
 
-static bool examine_file(struct examination *examination, struct found *found,
-	const struct row *old, struct issues *issues)
+bool far_file_examine(struct scan *scan, struct found *found, const struct row *old,
+	struct issues *issues)
 {
-	struct scan *scan = examination->scan;
 	char url[PATH_MAX];
 	struct far_window window = {.object = {.url = url}, .denied = &scan->denied};
-	if (examination->as_it_was && old && !old->gone && old->facts.probed) {
-		found->facts = old->facts;
-		return true;
-	}
 	if (far_file_url(scan->beside, scan->labelled, found->path, url, sizeof(url),
 		    &window.object.plain) != 0)
 		return false;
@@ -105,42 +90,7 @@ static bool examine_file(struct examination *examination, struct found *found,
 		found->facts = old->facts;
 	else if (seen)
 		examine_header(&window, found, issues);
-	far_window_free(&window);
+	free(window.data);
 	atomic_fetch_add_explicit(&scan->progress.headers, 1, memory_order_relaxed);
 	return seen;
-}
-
-static void examine_some(void *context, unsigned worker)
-{
-	struct examination *examination = context;
-	struct tree *tree = examination->tree;
-	size_t i;
-	while ((i = atomic_fetch_add(&examination->next, 1)) < tree->n_files &&
-		!scan_stopped(examination->scan)) {
-		struct found *found = &tree->files[i];
-		const struct row *old = NULL;
-		if (found->id != SAMPLE_NONE)
-			old = &examination->catalogue->rows[found->id];
-		found->present = examine_file(
-			examination, found, old, &examination->issues[worker]);
-		progress_tick(&examination->scan->progress);
-	}
-}
-
-int far_files_examine(
-	struct scan *scan, struct tree *tree, const struct catalogue *catalogue)
-{
-	struct examination examination = {.scan = scan,
-		.tree = tree,
-		.catalogue = catalogue,
-		.as_it_was = scan->n_containers == 1 && catalogue->n_containers == 1 &&
-			     container_equal(scan->containers, catalogue->containers)};
-	examination.issues = calloc(scan->threads, sizeof(*examination.issues));
-	if (!examination.issues)
-		return -ENOMEM;
-	parallel_run(scan->threads, examine_some, &examination);
-	for (unsigned i = 0; i < scan->threads; i++)
-		issues_join(&tree->issues, &examination.issues[i]);
-	free(examination.issues);
-	return scan_stopped(scan) ? -EINTR : 0;
 }

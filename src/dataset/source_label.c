@@ -330,19 +330,23 @@ static int print_shard(
 	return 0;
 }
 
-/* Returns <class>/<shard>/<member>, or <class>/<member> if scan->sharded is false. Several shards
- * may have members of the same name. NULL: the path is too long, or there is no memory. */
-static char *labelled_path(const struct scan *scan, const struct numbers *numbers,
+/* Returns <class>/<shard>/<member>. Leaves out the class if scan->labelled is false, and the shard
+ * if scan->sharded is false: several shards may have members of the same name. NULL: the path is
+ * too long, or there is no memory. */
+static const char *path_of(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree)
 {
-	char path[PATH_MAX], label[MAX_LABEL_TEXT + 1], shard[NAME_MAX + 2] = "";
-	if (numbers->all)
+	char path[PATH_MAX], label[MAX_LABEL_TEXT + 1] = "", shard[NAME_MAX + 2] = "";
+	if (!scan->labelled && !scan->sharded)
+		return listed->member;
+	if (scan->labelled && numbers->all)
 		print_number(numbers, number_of(listed->label), label);
-	else
+	else if (scan->labelled)
 		snprintf(label, sizeof(label), "%s", listed->label);
 	if (scan->sharded && print_shard(scan, listed, shard) != 0)
 		return NULL;
-	int n = snprintf(path, sizeof(path), "%s/%s%s", label, shard, listed->member);
+	int n = snprintf(path, sizeof(path), "%s%s%s%s", label, *label ? "/" : "", shard,
+		listed->member);
 	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
 }
 
@@ -358,41 +362,12 @@ static int add_numbers(const struct numbers *numbers, struct tree *tree)
 	return err;
 }
 
-static void remove_equal_names(struct name_list *names)
-{
-	size_t n = 0;
-	name_list_sort(names);
-	for (size_t i = 0; i < names->n; i++)
-		if (n == 0 || strcmp(names->name[n - 1], names->name[i]) != 0)
-			names->name[n++] = names->name[i];
-	names->n = n;
-}
-
-/* Returns <shard>/<member>. NULL: the path is too long, or there is no memory. */
-static const char *unlabelled_path(
-	const struct scan *scan, const struct listed *listed, struct tree *tree)
-{
-	char path[PATH_MAX], shard[NAME_MAX + 2];
-	if (!scan->sharded)
-		return listed->member;
-	if (print_shard(scan, listed, shard) != 0)
-		return NULL;
-	int n = snprintf(path, sizeof(path), "%s%s", shard, listed->member);
-	return (size_t)n < sizeof(path) ? arena_text(&tree->names, path) : NULL;
-}
-
 /* Makes the path of a listed sample. *ret is NULL if the sample must be left out. */
 static int make_path(const struct scan *scan, const struct numbers *numbers,
 	const struct listed *listed, struct tree *tree, const char **ret)
 {
 	*ret = NULL;
-	if (scan->label == LABEL_WITHOUT && listed->aside)
-		return 0;
-	if (scan->label == LABEL_WITHOUT) {
-		*ret = unlabelled_path(scan, listed, tree);
-		return *ret ? 0 : -ENOMEM;
-	}
-	if (!scan->labelled) {
+	if (!scan->labelled && scan->label != LABEL_WITHOUT) {
 		bool in_class = strchr(listed->member, '/') != NULL;
 		tree->root_files += !in_class;
 		*ret = in_class ? listed->member : NULL;
@@ -400,13 +375,13 @@ static int make_path(const struct scan *scan, const struct numbers *numbers,
 	}
 	if (listed->aside)
 		return 0;
-	if (!listed->label) {
+	if (scan->labelled && !listed->label) {
 		issue_add(&tree->issues, ISSUE_UNLABELLED, listed->member, 0);
 		return 0;
 	}
-	*ret = labelled_path(scan, numbers, listed, tree);
+	*ret = path_of(scan, numbers, listed, tree);
 	int err = *ret ? 0 : -ENOMEM;
-	if (!err && !numbers->all)
+	if (!err && scan->labelled && !numbers->all)
 		err = name_list_add(&tree->classes, listed->label);
 	return err;
 }
@@ -548,7 +523,7 @@ int listings_join(struct scan *scan, struct listing *listings, size_t n, struct 
 		arena_join(&ret->names, &listings[i].names);
 	if (err)
 		tree_free(ret);
-	remove_equal_names(&ret->classes);
+	name_list_sort(&ret->classes);
 	remove_equal_files(scan, ret);
 	if (!err && scan->labelled)
 		warn_of_many(scan, ret);

@@ -186,7 +186,7 @@ static int parse(struct manifest *manifest, const char *text, size_t bytes)
 		refuse(manifest, "a quote that is not closed", "CSV");
 	else if (err == -EFBIG)
 		refuse(manifest, "a field of more than 1 MiB", "CSV");
-	csv_free(&manifest->csv);
+	free(manifest->csv.text);
 	drop_values(manifest);
 	return manifest->err ? manifest->err : err;
 }
@@ -227,5 +227,5 @@ const struct source source_manifest = {
 	.expected = "expected a manifest with the columns path, label and bytes",
 	.find = find,
 	.list = far_files_list,
-	.examine = far_files_examine,
+	.examine = far_file_examine,
 };

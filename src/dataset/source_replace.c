@@ -10,36 +10,40 @@
 /* Handles members with the same path, as after `tar rf` of a corrected image: the last member
  * replaces the data of the first. */
 
-static int compare_indexes(const void *a, const void *b)
+struct named {
+	const char *member; /* a path */
+	size_t i;	    /* index of the label or sample with this path */
+};
+
+static int compare(const void *a, const void *b)
 {
-	return *(const size_t *)a < *(const size_t *)b ? -1 : 1;
+	const struct named *x = a, *y = b;
+	int order = strcmp(x->member, y->member);
+	return order ? order : (x->i > y->i) - (x->i < y->i);
 }
 
-static int compare_samples(const void *a, const void *b, void *context)
+/* Sorts n items, whose first member is a path. The caller frees the result; NULL: no memory. */
+static struct named *sorted(const void *items, size_t n, size_t item_bytes)
 {
-	const struct listed *samples = context;
-	const size_t *x = a, *y = b;
-	int order = strcmp(samples[*x].member, samples[*y].member);
-	return order ? order : compare_indexes(a, b);
+	struct named *named = calloc(n + 1, sizeof(*named));
+	if (!named)
+		return NULL;
+	for (size_t i = 0; i < n; i++) {
+		const char *const *member =
+			(const void *)((const char *)items + i * item_bytes);
+		named[i] = (struct named){*member, i};
+	}
+	qsort(named, n, sizeof(*named), compare);
+	return named;
 }
 
-static int compare_labels(const void *a, const void *b, void *context)
+/* Returns the index after the last element with the same path as element `first`. */
+static size_t end_of(const struct named *named, size_t first, size_t n)
 {
-	const struct group_label *labels = context;
-	const size_t *x = a, *y = b;
-	int order = strcmp(labels[*x].member, labels[*y].member);
-	return order ? order : compare_indexes(a, b);
-}
-
-static size_t *sorted(
-	size_t n, int (*compare)(const void *, const void *, void *), void *of)
-{
-	size_t *order = calloc(n + 1, sizeof(*order));
-	for (size_t i = 0; order && i < n; i++)
-		order[i] = i;
-	if (order && n)
-		qsort_r(order, n, sizeof(*order), compare, of);
-	return order;
+	size_t end = first + 1;
+	while (end < n && strcmp(named[end].member, named[first].member) == 0)
+		end++;
+	return end;
 }
 
 static int replace_labels(struct container_scan *container)
@@ -47,38 +51,38 @@ static int replace_labels(struct container_scan *container)
 	const struct group_label *labels = container->labels;
 	struct listed *samples = container->listing->samples;
 	size_t n = container->n_labels;
-	auto_free size_t *order = sorted(n, compare_labels, container->labels);
-	if (!order)
+	auto_free struct named *named = sorted(labels, n, sizeof(*labels));
+	if (!named)
 		return -ENOMEM;
 	for (size_t i = 0, end; i < n; i = end) {
-		const struct group_label *first = &labels[order[i]];
-		for (end = i + 1;
-			end < n && strcmp(labels[order[end]].member, first->member) == 0;)
-			end++;
+		const struct group_label *first = &labels[named[i].i];
+		end = end_of(named, i, n);
 		for (size_t k = first->first; end > i + 1 && k < first->end; k++)
-			samples[k].label = labels[order[end - 1]].label;
+			samples[k].label = labels[named[end - 1].i].label;
 	}
 	return 0;
 }
 
 /* Gives the first of several samples with the same path the data of the last sample. `member` of
  * the samples after the first becomes NULL. */
-static void replace_samples(struct container_scan *container, struct listed *samples,
-	const size_t *order, size_t n)
+static int replace_samples(
+	struct container_scan *container, struct listed *samples, size_t n)
 {
+	auto_free struct named *named = sorted(samples, n, sizeof(*samples));
+	if (!named)
+		return -ENOMEM;
 	for (size_t i = 0, end; i < n; i = end) {
-		struct listed *first = &samples[order[i]];
-		for (end = i + 1; end < n &&
-				  strcmp(samples[order[end]].member, first->member) == 0;)
-			end++;
+		struct listed *first = &samples[named[i].i];
+		end = end_of(named, i, n);
 		if (end == i + 1)
 			continue;
 		container_issue(container, ISSUE_REPLACED, first->member);
-		first->part = samples[order[end - 1]].part;
-		first->facts = samples[order[end - 1]].facts;
+		first->part = samples[named[end - 1].i].part;
+		first->facts = samples[named[end - 1].i].facts;
 		for (size_t k = i + 1; k < end; k++)
-			samples[order[k]].member = NULL;
+			samples[named[k].i].member = NULL;
 	}
+	return 0;
 }
 
 int container_replace(struct container_scan *container)
@@ -89,13 +93,11 @@ int container_replace(struct container_scan *container)
 	if (err || n == 0)
 		return err;
 	struct listed *samples = listing->samples + container->first;
-	auto_free size_t *order = sorted(n, compare_samples, samples);
-	if (!order)
-		return -ENOMEM;
-	replace_samples(container, samples, order, n);
-	for (size_t i = 0; i < n; i++)
+	err = replace_samples(container, samples, n);
+	for (size_t i = 0; !err && i < n; i++)
 		if (samples[i].member)
 			samples[kept++] = samples[i];
-	listing->n = container->first + kept;
-	return 0;
+	if (!err)
+		listing->n = container->first + kept;
+	return err;
 }

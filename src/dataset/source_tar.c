@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "dataset/source.h"
-#include "dataset/source_links.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -45,7 +44,18 @@ struct tar {
 	char *long_link; /* link target of the next member; NULL: its header has it */
 	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
-	struct link_targets targets;
+	/* Places of all members, for hard links: a hash table with open addressing, which has 2 to
+	 * 4 entries per member. */
+	struct targets {
+		struct target *of;
+		size_t n, room;
+	} targets;
+};
+
+/* A member's place. A hard link has no data, but only the path of an earlier member. */
+struct target {
+	uint64_t hash; /* odd number, from the path; 0: a free entry */
+	uint64_t offset, bytes;
 };
 
 /* Parses octal digits between spaces, or a binary number if the first bit is set. UINT64_MAX: the
@@ -229,6 +239,54 @@ static void print_name(const struct header *header, char ret[300])
 		ustar && n_prefix ? "/" : "", n_name, header->name);
 }
 
+static uint64_t hash_of(const char *path)
+{
+	return text_hash(path, strlen(path)) | 1;
+}
+
+/* Returns the entry with this hash, or the free entry where it belongs. */
+static struct target *target_of(const struct targets *targets, uint64_t hash)
+{
+	size_t i = hash & (targets->room - 1);
+	while (targets->of[i].hash && targets->of[i].hash != hash)
+		i = (i + 1) & (targets->room - 1);
+	return &targets->of[i];
+}
+
+static int grow(struct targets *targets)
+{
+	struct targets grown = {
+		.n = targets->n, .room = targets->room ? targets->room * 2 : 1024};
+	grown.of = calloc(grown.room, sizeof(*grown.of));
+	if (!grown.of)
+		return -ENOMEM;
+	for (size_t i = 0; i < targets->room; i++)
+		if (targets->of[i].hash)
+			*target_of(&grown, targets->of[i].hash) = targets->of[i];
+	free(targets->of);
+	*targets = grown;
+	return 0;
+}
+
+/* Adds a member. The last of several members with the same path counts. */
+static int add_target(
+	struct targets *targets, const char *path, uint64_t offset, uint64_t bytes)
+{
+	if (targets->n >= targets->room / 2 && grow(targets) != 0)
+		return -ENOMEM;
+	struct target *target = target_of(targets, hash_of(path));
+	targets->n += target->hash == 0;
+	*target = (struct target){hash_of(path), offset, bytes};
+	return 0;
+}
+
+static const struct target *find_target(const struct targets *targets, const char *path)
+{
+	const struct target *target =
+		targets->n ? target_of(targets, hash_of(path)) : NULL;
+	return target && target->hash ? target : NULL;
+}
+
 /* Adds a hard link as a member with the data of its target, which must come before the link. */
 static int take_link(struct tar *tar, const struct header *header, const char *path)
 {
@@ -240,12 +298,12 @@ static int take_link(struct tar *tar, const struct header *header, const char *p
 			(int)sizeof(header->link), header->link);
 		name = short_name;
 	}
-	const struct link_target *found = NULL;
+	const struct target *found = NULL;
 	if (name[0] != '/' && !strstr(name, "..")) {
 		int err = container_clean_name(container, tar->at - BLOCK, name, target);
 		if (err < 0)
 			return err;
-		found = err ? NULL : link_targets_find(&tar->targets, target);
+		found = err ? NULL : find_target(&tar->targets, target);
 	}
 	if (!found) {
 		container_issue(container, ISSUE_LINK, path);
@@ -255,8 +313,7 @@ static int take_link(struct tar *tar, const struct header *header, const char *p
 		.offset = found->offset, .stored_bytes = found->bytes};
 	int err = container_member(container, path, &part, part.stored_bytes);
 	return err ? err
-		   : link_targets_add(
-			     &tar->targets, path, part.offset, part.stored_bytes);
+		   : add_target(&tar->targets, path, part.offset, part.stored_bytes);
 }
 
 static int take_member(
@@ -285,7 +342,7 @@ static int take_member(
 		return 0;
 	const struct source_part part = {.offset = tar->at, .stored_bytes = size};
 	err = container_member(container, path, &part, size);
-	return err ? err : link_targets_add(&tar->targets, path, tar->at, size);
+	return err ? err : add_target(&tar->targets, path, tar->at, size);
 }
 
 /* Links, devices and directories have no data, even if their size is not 0. */

@@ -40,15 +40,6 @@ static void take_zeros(struct cut *cut, uint64_t bytes)
 {
 	while (bytes > 0 && cut->left > 0) {
 		uint64_t n = bytes < sizeof(zeros) ? bytes : sizeof(zeros);
-		if (cut->offset >= bytes) {
-			cut->offset -= bytes;
-			return;
-		}
-		if (cut->offset >= n) {
-			cut->offset -= n;
-			bytes -= n;
-			continue;
-		}
 		take_part(cut, zeros, n);
 		bytes -= n;
 	}

@@ -4,7 +4,6 @@
 #include "base/ensure.h"
 #include "files/beside.h"
 #include "files/content_bytes.h"
-#include "files/json.h"
 #include "files/label.h"
 #include "files/layout.h"
 #include "files/layout_flat.h"

@@ -3,7 +3,6 @@
 
 #include "base/ensure.h"
 #include "files/beside.h"
-#include "files/json.h"
 #include "files/label.h"
 #include "files/layout.h"
 #include "files/layout_flat.h"

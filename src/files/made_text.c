@@ -5,7 +5,6 @@
 #include "base/clock.h"
 #include "base/lock.h"
 #include "files/beside.h"
-#include "files/json.h"
 #include "files/text.h"
 
 #include <errno.h>

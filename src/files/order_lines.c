@@ -10,12 +10,10 @@
 
 #define AT_ONCE 64
 
-/* Calls `line` for the lines from number `first` on, at most n times. Returns the number of
- * calls. */
+/* Prints at most n lines from number `first` on; out NULL: only adds their bytes to *ret_bytes.
+ * Returns the number of lines. */
 static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint32_t n,
-	void (*line)(void *into, const struct sched_edition *edition,
-		const struct binding *binding),
-	void *into)
+	FILE *out, uint64_t *ret_bytes)
 {
 	auto_edition *edition = sched_edition(lines->job, lines->epoch);
 	struct binding bindings[AT_ONCE];
@@ -25,40 +23,31 @@ static uint32_t each_line(const struct order_lines *lines, uint32_t first, uint3
 		some = sched_bindings(
 			lines->job, lines->epoch, first + done, most, bindings);
 		for (uint32_t i = 0; i < some; i++)
-			line(into, edition, &bindings[i]);
+			if (out)
+				text_order_line(out, edition, &bindings[i]);
+			else
+				*ret_bytes +=
+					text_order_line_length(edition, &bindings[i]);
 		done += some;
 	} while (some > 0 && done < n);
 	return done;
 }
 
-static void print_line(
-	void *into, const struct sched_edition *edition, const struct binding *binding)
-{
-	text_order_line(into, edition, binding);
-}
-
 uint32_t order_lines_print(
 	const struct order_lines *lines, uint32_t first, uint32_t n, FILE *out)
 {
-	return each_line(lines, first, n, print_line, out);
+	return each_line(lines, first, n, out, NULL);
 }
 
 static uint32_t print_order(void *context, uint32_t first, uint32_t n, FILE *out)
 {
-	return order_lines_print(context, first, n, out);
-}
-
-static void measure_line(
-	void *into, const struct sched_edition *edition, const struct binding *binding)
-{
-	uint64_t *bytes = into;
-	*bytes += text_order_line_length(edition, binding);
+	return each_line(context, first, n, out, NULL);
 }
 
 static uint32_t measure_order(
 	void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes)
 {
-	return each_line(context, first, n, measure_line, ret_bytes);
+	return each_line(context, first, n, NULL, ret_bytes);
 }
 
 int order_lines_find(struct sched *sched, struct inode inode, struct order_lines *ret)

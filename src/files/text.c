@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
+#include "base/bitmap.h"
 #include "base/escape.h"
 #include "base/size_text.h"
 #include "config/config_owner.h"
 #include "files/text.h"
-#include "files/text_times.h"
 #include "sched/datasets.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
@@ -52,7 +52,7 @@ void text_stats(FILE *out, const struct files_context *context)
 {
 	sched_stats(context->sched);
 	stats_print_text(out);
-	text_times(out, context);
+	text_times(out, context, false);
 }
 
 void text_stats_json(FILE *out, const struct files_context *context)
@@ -61,7 +61,7 @@ void text_stats_json(FILE *out, const struct files_context *context)
 	fputs("{", out);
 	stats_print_json(out);
 	fputs(",\n", out);
-	text_times_json(out, context);
+	text_times(out, context, true);
 	fputs("\n}\n", out);
 }
 
@@ -205,7 +205,7 @@ static void print_path(
 static void print_bad_samples(
 	FILE *out, struct sched_job *job, const struct sched_job_status *status)
 {
-	roaring_bitmap_t *bad = sched_job_bad(job);
+	auto_bitmap roaring_bitmap_t *bad = sched_job_bad(job);
 	if (!bad)
 		return;
 	fprintf(out, "bad_samples %" PRIu32 "\n", status->bad);
@@ -217,7 +217,6 @@ static void print_bad_samples(
 		print_path(out, "left_out ", edition->dataset, iterator.current_value);
 		roaring_advance_uint32_iterator(&iterator);
 	}
-	roaring_bitmap_free(bad);
 }
 
 /* Prints, for each dataset of a mixture, how many of its samples an epoch has. */
@@ -347,14 +346,14 @@ bool text_is(enum inode_kind kind)
 
 static int print_bad(FILE *out, struct sched *sched, struct dataset *dataset)
 {
-	roaring_bitmap_t *samples = sched_quarantined(sched, dataset);
-	uint64_t n = samples ? roaring_bitmap_get_cardinality(samples) : 0;
-	uint32_t id;
-	for (uint32_t i = 0; i < n && roaring_bitmap_select(samples, i, &id); i++)
-		print_path(out, "", dataset, id);
-	if (samples)
-		roaring_bitmap_free(samples);
-	return samples ? 0 : -ENOMEM;
+	auto_bitmap roaring_bitmap_t *samples = sched_quarantined(sched, dataset);
+	roaring_uint32_iterator_t at;
+	if (!samples)
+		return -ENOMEM;
+	roaring_init_iterator(samples, &at);
+	for (; at.has_value; roaring_advance_uint32_iterator(&at))
+		print_path(out, "", dataset, at.current_value);
+	return 0;
 }
 
 static int print_of_dataset(

@@ -20,6 +20,13 @@ void text_stats_json(FILE *out, const struct files_context *context);
 /* Prints the daemon's counters and the jobs' gauges for Prometheus (text_metrics.c). */
 void text_metrics(FILE *out, const struct files_context *context, enum stats_form form);
 
+/* Prints the histograms in stats, stats.json and metrics: of the daemon, of each dataset, and of
+ * each measured lock (text_times.c). Some are missing if there is no memory. json: as members of a
+ * JSON object. */
+void text_times(FILE *out, const struct files_context *context, bool json);
+void text_times_metrics(
+	FILE *out, const struct files_context *context, enum stats_form form);
+
 /* Prints the dashboard: a page for browsers that loads no other files (text_dashboard.c). Newlines
  * at the end keep its length constant until jobs come or go, because browsers read only as many
  * bytes as the file had at first. -ENOMEM. */

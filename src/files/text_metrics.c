@@ -3,7 +3,6 @@
 
 #include "base/escape.h"
 #include "files/text.h"
-#include "files/text_times.h"
 #include "sched/gauges.h"
 #include "sched/jobs.h"
 

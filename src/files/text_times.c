@@ -2,7 +2,7 @@
 // Copyright (c) 2026 The joaderfs authors
 
 #include "base/lock.h"
-#include "files/text_times.h"
+#include "files/text.h"
 #include "sched/datasets.h"
 #include "sched/gauges.h"
 
@@ -69,21 +69,13 @@ static struct list collect(
 	return list;
 }
 
-void text_times(FILE *out, const struct files_context *context)
+void text_times(FILE *out, const struct files_context *context, bool json)
 {
 	for (int i = 0; i < STATS_HISTOGRAM_COUNT; i++) {
 		struct list list = collect(context, (enum stats_histogram)i);
-		stats_print_times_text(out, (enum stats_histogram)i, list.times, list.n);
-		free(list.times);
-	}
-}
-
-void text_times_json(FILE *out, const struct files_context *context)
-{
-	for (int i = 0; i < STATS_HISTOGRAM_COUNT; i++) {
-		struct list list = collect(context, (enum stats_histogram)i);
-		fputs(i ? ",\n" : "", out);
-		stats_print_times_json(out, (enum stats_histogram)i, list.times, list.n);
+		fputs(json && i ? ",\n" : "", out);
+		(json ? stats_print_times_json : stats_print_times_text)(
+			out, (enum stats_histogram)i, list.times, list.n);
 		free(list.times);
 	}
 }
