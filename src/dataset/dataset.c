@@ -264,8 +264,8 @@ static int read_part(
 	return 0;
 }
 
-/* Makes ret->path, the object's URL, and ret->relative, a copy of `relative` without escapes. Both
- * texts lie in the memory of ret->path. */
+/* Makes ret->path, the object's URL, and ret->relative, a copy of `relative`. Both texts lie in the
+ * memory of ret->path. */
 static int make_far_path(
 	const struct dataset *dataset, const char *relative, struct dataset_sample *ret)
 {

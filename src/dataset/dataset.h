@@ -84,13 +84,16 @@ must_check int dataset_scan_next(const struct dataset_config *config,
 must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
-/* Tells whether the dataset was opened without a scan: files may have changed. */
+/* Tells whether the dataset was opened without a scan because of scan = background or never: files
+ * may have changed. Returns false for a kept edition, and in a process that replaces a crashed
+ * one. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
 
-/* Lists the numbers of the kept editions, which were replaced but still have a catalogue, in
- * ascending order. The caller frees *ret. */
+/* Lists the numbers of the kept editions, which were replaced but still have a catalogue
+ * <name>.sqlite.<number>, in ascending order. Such a number can be larger than the result of
+ * dataset_edition. The caller frees *ret. */
 must_check int dataset_kept(
 	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
 must_check int dataset_open_kept(const struct dataset_config *config,
@@ -101,8 +104,9 @@ void dataset_discard(struct dataset *dataset);
 /* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Returns the edition's number: 0 at first, 1 more for each dataset_scan_next. An id means the same
- * file in all editions, but the file's size, mtime and label may differ. */
+/* Returns the edition's number: 0 at first. A new edition of dataset_scan_next has 1 more than the
+ * edition in use. An id means the same file in all editions, but the file's size, mtime and label
+ * may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
@@ -131,7 +135,7 @@ bool dataset_pixels_print(
 	const struct dataset_pixels *pixels, char ret[static DATASET_PIXELS_TEXT]);
 
 const char *dataset_name(const struct dataset *dataset);
-const char *dataset_source(const struct dataset *dataset); /* absolute path */
+const char *dataset_source(const struct dataset *dataset); /* absolute path, or URL */
 const char *dataset_kind(const struct dataset *dataset);   /* directory, tar, ... */
 /* Returns the directory in which files must lie after links are resolved; NULL: anywhere. */
 const char *dataset_boundary(const struct dataset *dataset);
@@ -159,7 +163,7 @@ struct tensor_shape dataset_turned_shape(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 uint64_t dataset_file_bytes(const struct dataset *dataset, sample_id id);
 /* Returns the preparation of the sample: the preparation of a section [tensor GLOB] if GLOB matches
- * the sample's path, otherwise `preparation`. */
+ * the sample's path, otherwise `preparation`. Returns `preparation` if the dataset is a mixture. */
 const struct preparation *dataset_preparation(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 /* Images of one shape and orientation in a selection of samples. */
@@ -189,7 +193,7 @@ struct path_text {
  * fastest. */
 const char *dataset_relative(
 	const struct dataset *dataset, sample_id id, struct path_text *path);
-/* Returns the length of the path (relative to the root) as escape_print prints it. */
+/* Returns the length in bytes of the path (relative to the root) as escape_print prints it. */
 uint32_t dataset_path_length(const struct dataset *dataset, sample_id id);
 
 /* Returns a fingerprint of all that a saved order depends on: ids, paths (relative to
@@ -220,8 +224,8 @@ void dataset_sample_free(struct dataset_sample *sample);
  * The caller frees *ret. Invalid UTF-8 appears as with Python's surrogateescape. */
 must_check int dataset_json(struct dataset *dataset, sample_id id, char **ret);
 
-/* Finds the size in bytes of the longest text that dataset_json makes. The first call reads the
- * whole catalogue. */
+/* Finds the size in bytes of the longest text that dataset_json makes for a sample whose file
+ * exists; for a mixture, an upper bound of this size. The first call reads the whole catalogue. */
 must_check int dataset_json_longest(struct dataset *dataset, uint32_t *ret);
 
 /* Fills in *ret for the file with this ending (in lower case) beside a sample, such as 7.txt beside
@@ -232,7 +236,8 @@ must_check int dataset_beside(struct dataset *dataset, sample_id id, const char 
 /* Tells whether the column is class, path, or a column of metadata. Only such a column may be
  * passed to dataset_text, dataset_texts and dataset_numbers. */
 bool dataset_column(struct dataset *dataset, const char *column);
-/* Lists the columns that dataset_column allows, separated by commas. The caller frees *ret. */
+/* Lists the columns that dataset_column allows, separated by commas; for a mixture, those of its
+ * first dataset. The caller frees *ret. */
 must_check int dataset_columns(struct dataset *dataset, char **ret);
 /* Reads a sample's text in the column; the caller frees *ret. -ENOENT: there is none. */
 must_check int dataset_text(
@@ -269,7 +274,7 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
  * dataset are named 0, 1, 2 and so on, the label of a class is its name, as a number. label_table:
  * path of a file that decides the labels (label_table.h); NULL: the class names decide them.
  *
- * These must not be called for a mixture: dataset_relative, dataset_by_path,
+ * These must not be called for a mixture: dataset_relative, dataset_by_label, dataset_by_path,
  * dataset_group_fingerprint, dataset_select, and the functions of dataset_paths.h. -EINVAL: the
  * table is wrong, or lacks a selected sample's class; the caller frees *ret_message. -EOVERFLOW:
  * there are too many samples.
@@ -300,9 +305,10 @@ uint64_t dataset_hash(const char *text);
  * Selects the ids for which `where` holds; NULL: all samples whose files exist. A predicate is an
  * SQL expression over id, path (relative to the root), class, label, bytes, mtime (seconds), width,
  * height, channels, bits (per channel), palette (0 or 1) and the columns of metadata. hash(X)
- * hashes the text of X, equally on every machine. Subqueries and functions with side effects are
- * refused; the time is limited. -EINVAL: the predicate is refused; *ret_message, which the caller
- * frees, has the reason and a list of the columns.
+ * hashes the text of X, equally on every machine. SQLite's virtual machine makes at most 100,000
+ * steps, and 1,000 more for each id. -EINVAL: the predicate has a mistake or a subquery, calls a
+ * function that is not listed in dataset_select.c, or takes more steps; *ret_message, which the
+ * caller frees, has the reason and a list of the columns.
  */
 must_check int dataset_select(struct dataset *dataset, const char *where,
 	roaring_bitmap_t **ret, char **ret_message);

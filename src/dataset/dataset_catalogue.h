@@ -62,8 +62,8 @@ struct catalogue {
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Sets *ret to an empty catalogue if the file does not exist, or (logged) is not usable. Reads
- * samples and files beside samples only if `samples` is true. */
+/* Sets *ret to an empty catalogue if the file does not exist, (logged) is not usable, or belongs to
+ * another root than `source`. Reads samples and files beside samples only if `samples` is true. */
 must_check int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
@@ -136,8 +136,8 @@ struct column {
 	bool seen; /* a record has a value in this column */
 };
 
-/* Finds metadata.csv and metadata.jsonl in the dataset's directory and in `tree`, which may be
- * NULL. *ret = NULL: there are none. */
+/* Finds metadata.csv and metadata.jsonl in scan->beside, and the files of tree->metadata. tree: may
+ * be NULL. *ret = NULL: there are none, or the root is a URL. */
 must_check int metadata_open(
 	const struct scan *scan, const struct tree *tree, struct metadata **ret);
 void metadata_close(struct metadata **metadata);
@@ -153,14 +153,15 @@ bool metadata_has_label(const struct metadata *metadata);
 
 struct metadata_line {
 	size_t file;		   /* number of the file, from 0 */
-	const char *file_name;	   /* relative to the root; "": too long for a sample */
+	const char *file_name;	   /* relative to the root; "": none, or too long */
 	const char *const *values; /* value of each column; NULL: none */
 	const bool *has;	   /* whether the file has each column */
 	bool labelled;		   /* the file has the column scan->label_field */
 	const char *label;	   /* the record's label; NULL: none */
 };
 
-/* metadata_rows calls `row` for each record, until a call fails. If several files
- * describe a sample, the file in the nearest directory above the sample comes last. */
+/* metadata_rows calls `row` for each record, until a call fails. Several files may describe a
+ * sample: the file in the nearest directory above the sample comes last, so that its values can
+ * replace those of the other files. */
 typedef int metadata_row(void *context, const struct metadata_line *line);
 must_check int metadata_rows(struct metadata *metadata, metadata_row *row, void *context);

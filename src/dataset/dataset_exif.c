@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Finds the orientation in a TIFF directory as PIL's ImageOps.exif_transpose does: the first value
- * of the last entry with this tag counts, and nothing is read after a damaged entry. */
+ * of the last entry with TAG_ORIENTATION counts, and nothing is read after a damaged entry. */
 
 #define TAG_ORIENTATION 0x0112
 #define ENTRY_BYTES 12

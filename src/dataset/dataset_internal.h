@@ -21,7 +21,7 @@ struct dataset {
 	atomic_uint references;
 	const char *kind; /* name of the source */
 	char *name;
-	char *source; /* absolute, from the configuration */
+	char *source; /* absolute path or URL, from the configuration */
 	char *root;   /* `source` without slashes at its end */
 	/* directory or URL to which names of containers and remote files are relative */
 	char *beside;
@@ -31,7 +31,7 @@ struct dataset {
 	 * <name>.sqlite.0; the last path that is not NULL is `file` */
 	char *files[3];
 	bool provisional; /* not installed: dataset_close removes the catalogue */
-	bool unseen;	  /* opened without a scan */
+	bool unseen;	  /* result of dataset_is_unseen */
 	uint32_t edition;
 	char **classes;
 	uint32_t n_classes;

@@ -272,8 +272,8 @@ static int keep_catalogue(const struct scan *scan, const struct catalogue *catal
 	return 0;
 }
 
-/* Keeps the catalogue of the last scan in use although the root can't be read. If this catalogue
- * has no samples, logs and returns err. */
+/* Keeps the catalogue of the last scan in use although the root can't be read. Returns err,
+ * logged, if this catalogue has no samples, or if err is -ENOMEM or -EINVAL. */
 static int without_root(const struct dataset_config *config, const struct scan *scan,
 	const struct catalogue *catalogue, int err)
 {

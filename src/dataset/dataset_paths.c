@@ -163,8 +163,9 @@ static int add_directory(struct dataset_paths *paths, uint32_t parent, const cha
 	return 0;
 }
 
-/* Finds or adds the directory of the file with this path. Files come in preorder, so
- * the directory is new, or the last one that was added to its parent. */
+/* Finds or adds the directory of the file with this path. Files come in preorder, so the directory
+ * is new, or the last one that was added to its parent. A parent's first_child is the number of
+ * this last directory (0: none), until make_children. */
 static int enter(
 	struct dataset_paths *paths, const char *path, uint32_t file, uint32_t *ret)
 {

@@ -10,7 +10,9 @@
  *
  *   Flow: the first call of dataset_paths reads all paths; other callers wait.
  *   Owns: the dataset has the tree until it is closed. The tree never changes.
- *   Threads: any. Errors: -ENOMEM, -EIO, logged.
+ *   Threads: any.
+ *   Errors: -EOVERFLOW: there are too many files. -EIO or another error of a read. All are logged,
+ *           except -ENOMEM.
  */
 
 struct dataset_paths;

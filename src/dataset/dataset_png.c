@@ -19,8 +19,9 @@
  * program writes them there, and a search would read the whole file.
  */
 
-#define MOST_CHUNK ((uint32_t)1 << 20) /* bytes of a chunk; no camera writes more */
-#define MOST_TEXT ((size_t)1 << 20)    /* largest inflated text in bytes, as in Pillow */
+/* Bytes of the largest chunk that is read; no camera writes a larger one. */
+#define MOST_CHUNK ((uint32_t)1 << 20)
+#define MOST_TEXT ((size_t)1 << 20) /* largest inflated text in bytes, as in Pillow */
 #define RAW_PROFILE "Raw profile type exif"
 #define XMP "XML:com.adobe.xmp"
 
@@ -150,8 +151,8 @@ static void read_chunks(FILE *file, struct profiles *found)
 	}
 }
 
-/* Turns the hexadecimal digits from the fourth line on into bytes. Returns false if there are other
- * characters, or an odd number of digits. */
+/* Turns the hexadecimal digits from the fourth line on into bytes. Skips white space between bytes.
+ * Returns false if there are other characters, or an odd number of digits. */
 static bool from_digits(struct text *text)
 {
 	char *out = text->data, *at = text->data;

@@ -22,7 +22,8 @@
 /* A PNG begins with its signature and the chunk IHDR: length, name, 13 bytes, checksum. */
 #define PNG_MAGIC "\x89PNG\r\n\x1a\n"
 #define PNG_START (8 + 8 + 13 + 4)
-/* A larger deflated sample is probably no image, or an attack on the memory. */
+/* Bytes of the largest deflated sample whose header is read. A larger sample is probably no image,
+ * or an attack on the memory. */
 #define MOST_DEFLATED_BYTES ((uint64_t)256 << 20)
 
 struct jpeg_trap {

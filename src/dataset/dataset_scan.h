@@ -31,7 +31,7 @@ struct facts {
 };
 
 struct container {
-	const char *name; /* relative to scan->beside */
+	const char *name; /* relative to scan->beside, or a URL */
 	uint64_t bytes;
 	int64_t mtime_ns;
 };
@@ -136,10 +136,12 @@ struct listing;
 struct scan {
 	const char *name;
 	const struct source *source;
-	char *root;   /* configured path, without slashes at the end; "" for "/" */
-	char *real;   /* root's real path; NULL: the source is not `directory` */
-	char *beside; /* directory or URL to which names of containers are relative */
-	bool far;     /* the root is a URL */
+	char *root; /* configured path, without slashes at the end; "" for "/" */
+	char *real; /* root's real path; NULL: the source is not `directory` */
+	/* directory or URL to which names of containers, remote files and files of metadata are
+	 * relative: the root, or the root without its last component */
+	char *beside;
+	bool far;		      /* the root is a URL */
 	struct container *containers; /* sorted by name */
 	size_t n_containers, containers_capacity;
 	const char *missing; /* path or URL that can't be read, for the error message */

@@ -239,7 +239,8 @@ static int guarded_connection(
 	sqlite3_limit(db, SQLITE_LIMIT_EXPR_DEPTH, 500);
 	sqlite3_limit(db, SQLITE_LIMIT_LIKE_PATTERN_LENGTH, 1000);
 	sqlite3_limit(db, SQLITE_LIMIT_ATTACHED, 0);
-	/* SQLite reads the definitions of tables here; later the authorizer would refuse this. */
+	/* samples_attach makes SQLite read the definitions of tables. The authorizer, which is set
+	 * later, would refuse this. */
 	err = samples_attach(db, dataset, &guard->inside);
 	if (err) {
 		log_error("catalogue %s: can't be read: %s", dataset->file,

@@ -31,9 +31,9 @@ char *arena_span(struct arena *arena, const char *text, size_t n);
 void arena_join(struct arena *into, struct arena *from);
 void arena_free(struct arena *arena);
 
-/* Frees the memory after the first n elements, but only if n is a multiple of SHRINK_AT. So calls
- * take little time, even one after each removed element. Returns the array, which may have
- * moved. */
+/* Frees the memory after the first n elements if n is a multiple of 65536. Otherwise does nothing,
+ * so that a caller may remove elements one by one and call this each time. Returns the array, which
+ * may have moved. */
 void *array_shrink(void *items, size_t n, size_t item_bytes);
 
 /* A file name for messages: control characters are escaped, and long names are cut. */

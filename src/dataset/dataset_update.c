@@ -72,7 +72,8 @@ static int add_all(
 	return 0;
 }
 
-/* Compares only the facts that a catalogue of an older version has. */
+/* Compares only size and mtime. The other facts come from the header, and an old catalogue without
+ * channels lacks some of them. */
 static bool same_file(const struct facts *a, const struct facts *b)
 {
 	return a->bytes == b->bytes && a->mtime_ns == b->mtime_ns;

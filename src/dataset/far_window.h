@@ -9,9 +9,9 @@
 
 /*
  * A window: a part of a remote object that a scan keeps in memory. A read that begins outside of
- * the window makes a request to the server, and the received bytes replace the window. If the read
- * begins at the window's end, or soon behind it, the request asks for twice as many bytes as the
- * last request, up to 1 MiB; otherwise for 16 KiB.
+ * the window makes a request to the server, and the received bytes replace the window. A read that
+ * begins at the window's end, or up to `ahead` bytes behind it, requests twice as many bytes as the
+ * last request, up to 1 MiB; other reads request 16 KiB.
  *
  *   Flow: the caller sets `object` and `denied`, all else to 0; far_window_read; free(window.data).
  *   Threads: one at a time.
@@ -29,5 +29,5 @@ struct far_window {
 /* Reads like pread. -1: an error; window->error has the reason. */
 ssize_t far_window_read(
 	struct far_window *window, void *ret, size_t bytes, uint64_t offset);
-/* Fills the window with the object's first bytes. Sets the object's size and version. */
+/* Fills the window with the object's first bytes. Sets object.bytes and object.mtime_ns. */
 must_check int far_window_look(struct far_window *window);

@@ -22,7 +22,7 @@
 
 struct metadata_file {
 	const struct scan *scan;
-	char *path;	  /* relative to the dataset's directory */
+	char *path;	  /* relative to scan->beside */
 	size_t directory; /* length of the directory in `path`, including its slash */
 	const char *label_column; /* the column with labels; NULL: none is needed */
 	size_t label;		  /* index of the label's field; SIZE_MAX: none */
@@ -68,7 +68,8 @@ struct pass {
 
 /* Returns NULL if the current record has no value in field i. */
 const char *pass_field(const struct pass *pass, size_t i);
-/* Sets field i of the current record. Fields before i that were not set have no value. */
+/* Sets field i of the current record to the first n bytes of `text`; NULL: no value. Fields before
+ * i that were not set have no value. */
 must_check int pass_keep(
 	struct pass *pass, size_t i, const char *text, size_t n, bool is_text);
 /* Ends the current record: calls pass->record, and begins the next one. */
@@ -85,14 +86,15 @@ int pass_refuse(const struct pass *pass, uint64_t line, const char *format, ...)
 int pass_too_much(
 	const struct pass *pass, const char *what, const char *unit, size_t allowed);
 
-/* Reads the file, and calls pass->record for each record. first: only finds the columns. */
+/* Reads the file, and calls pass->record for each record. first: also finds the file's columns. */
 must_check int metadata_csv_pass(struct pass *pass, bool first);
 must_check int metadata_jsonl_pass(struct pass *pass, bool first);
 
 /* Finds the columns and their types. Mistakes in the file are only logged. -ENOMEM */
 must_check int metadata_file_columns(struct metadata_file *file);
-/* Calls `tell` for each record. metadata_file_columns must be called first. -EINVAL,
- * logged: the file can't be read again. -ENOMEM, or the error of a call. */
+/* Calls `tell` for each record. metadata_file_columns must be called first. n_columns: number of
+ * columns of all files. -EINVAL, logged: the file can't be read again. -ENOMEM, or the error of a
+ * call. */
 must_check int metadata_file_rows(struct metadata_file *file, size_t n_columns,
 	struct metadata_line *row, metadata_row *tell, void *context);
 void metadata_file_free(struct metadata_file *file);

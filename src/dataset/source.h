@@ -62,7 +62,7 @@ must_check int tar_index(struct container_scan *container);
 struct container_scan {
 	struct scan *scan;
 	const struct container *file;
-	const char *path; /* absolute */
+	const char *path; /* absolute path, or URL */
 	uint32_t number;
 	int fd;
 	/* reads a remote object; NULL: the container is the open file `fd` */
@@ -104,7 +104,7 @@ bool container_has(
 	const struct container_scan *container, uint64_t offset, uint64_t bytes);
 
 /* Makes a path from a member's name, without "." and empty components. Returns 1 if the path is
- * hidden or too long for a sample. -EINVAL, logged: the path leads out of the container. */
+ * empty, hidden, or too long for a sample. -EINVAL, logged: the path leads out of the container. */
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
@@ -142,8 +142,9 @@ struct listed {
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The member is not the image of its group. The image is the group's first member with an
-	 * ending of scan->extensions. */
+	/* The member is a sample, but not the image of its group: the first member with one of
+	 * scan->extensions after its first dot, such as 7.jpg, but not 7.seg.jpg. The field is false
+	 * in an LMDB file unless label = none; if label = none, in a group without an image. */
 	bool aside;
 };
 

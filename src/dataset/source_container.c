@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lists containers with several threads. If no container of the catalogue has changed in size or
- * mtime, the catalogue's samples are reused, and only new containers are listed. */
+/* Lists containers with several threads. Reuses the catalogue's samples, and lists only new
+ * containers, if all containers of the catalogue still exist with equal sizes and mtimes. */
 
 struct containers {
 	struct scan *scan;
@@ -303,7 +303,8 @@ static int reuse(struct containers *all, struct container_scan *container)
 }
 
 /* Sets ret_new[i] to the index in scan->containers of the catalogue's container i. Returns false if
- * a container or the settings have changed, or the catalogue has no containers. */
+ * a container has changed or is missing, if the settings have changed, or if the catalogue has no
+ * containers. */
 static bool match_containers(
 	const struct scan *scan, const struct catalogue *catalogue, uint32_t *ret_new)
 {

@@ -74,7 +74,8 @@ int far_begin(struct scan *scan)
 		return -EINVAL;
 	}
 	if (scan->source == &source_bucket)
-		return 0; /* names of files are relative to the root */
+		/* Names of objects are relative to the root, which scan->beside already is. */
+		return 0;
 	free(scan->beside);
 	scan->beside = strndup(scan->root, (size_t)(slash - scan->root));
 	return scan->beside ? 0 : -ENOMEM;

@@ -7,7 +7,8 @@
 
 /* Sources whose path is a URL: tar shards (containers), and files of a manifest or bucket. */
 
-/* Sets scan->beside from the dataset's URL. -EINVAL, logged: the URL is not valid. */
+/* Sets scan->beside to the dataset's URL without its last component; for a bucket, to the whole
+ * URL. -EINVAL, logged: no source can read the URL. */
 must_check int far_begin(struct scan *scan);
 
 /* Stores in `scan` the URL, and why it can't be read, for the error message. Returns err, but turns
@@ -23,7 +24,7 @@ enum far_name { NAME_GOOD, NAME_ODD, NAME_LEADS_OUT };
  * dataset. */
 enum far_name far_name_of(const char *path);
 
-/* Lists the remote files in scan->listed, which the source's `find` has filled. */
+/* Makes the tree from scan->listed, the list that the source's `find` has made. */
 must_check int far_files_list(
 	struct scan *scan, const struct catalogue *catalogue, struct tree *ret);
 bool far_file_examine(struct scan *scan, struct found *found, const struct row *old,
@@ -36,5 +37,5 @@ must_check int far_file_url(const char *beside, bool labelled, const char *relat
 
 /* Adds the shards of a list as containers. Changes `text`. -EINVAL: a logged mistake. */
 must_check int shard_list_read(struct scan *scan, char *text);
-/* Lists the files of a manifest in scan->listed. -EINVAL: a logged mistake. */
+/* Makes scan->listed, the list of a manifest's files. -EINVAL: a logged mistake. */
 must_check int manifest_read(struct scan *scan, const char *text, size_t bytes);

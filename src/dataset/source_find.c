@@ -109,7 +109,7 @@ struct name_range {
 };
 
 /* Finds the range in a name such as train-{000..099}.tar. Returns false if the name has no range,
- * or more than one. */
+ * several ranges, or a range of more than MOST_CONTAINERS numbers. */
 static bool read_range(const char *text, struct name_range *ret)
 {
 	int digits;

@@ -182,8 +182,8 @@ int group_add(struct container_scan *container, const char *path,
 	}
 	if (!scan->source->any_name && has_label(scan, ending))
 		return read_label(container, path, part, bytes);
-	/* If label = none, a text beside an image is no sample. So a name must have one of the
-	 * dataset's endings, or no ending, to be a sample. */
+	/* Names in an LMDB file may have any ending. But if label = none, a text beside an image is
+	 * no sample, so a name must have no ending, or one of scan->extensions. */
 	bool any_name =
 		scan->source->any_name && (scan->label != LABEL_WITHOUT || !*ending);
 	*ret_sample = any_name || wanted_name(scan->extensions, base_name(path));

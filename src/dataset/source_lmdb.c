@@ -19,7 +19,7 @@
  * and liblmdb writes a lock file. A reader needs only these parts of the format (version 1, of LMDB
  * 0.9, in this machine's byte order and word size):
  *
- *   pages 0 and 1: meta pages; the newer one gives page size and root of the database
+ *   pages 0 and 1: meta pages with the page size; the newer one gives the root of the database
  *   branch: offsets of nodes; a node is a key and the number of a page
  *   leaf:   offsets of nodes; a node is a key and its value, or the number of the
  *           first page that has the value (overflow)

@@ -28,10 +28,10 @@
  *   - The run has all files, and a file of it is opened again: a pass over all files is over.
  *     But the run may have all files before the pass is over, if other opens came just before the
  *     pass, such as a sanity check of the validation set. The rest of the pass then opens files of
- *     the run's first half once more. So a file of the first half makes no turn, and is kept. (The
- *     first half is 9/16 of the files here, because the run may begin with kept files.) A file that
- *     the last turn has kept makes no turn either. A shuffled pass soon opens another file, so this
- *     hardly costs freshness.
+ *     the run's first half once more. Therefore an open of a file of the first half makes no turn,
+ *     and the next turn keeps this file. (The first half is 9/16 of the files here, because the run
+ *     may begin with kept files.) A file that the last turn has kept makes no turn either. A
+ *     shuffled pass soon opens another file, so this hardly costs freshness.
  *     The run may also have all files too late: the previous pass has left J files out, and the
  *     next pass has begun with these J files. So the J files that were opened last before the run
  *     had all files are kept. A shuffled pass of N files begins with J given files with a chance of
@@ -54,9 +54,9 @@
  *     files: by the birthday bound these are no random opens, but another pass. (With drop_last no
  *     pass has all files.) The files of the run are kept.
  *
- * A thread that opens its last file again gets the same sample. If it has opened this file as often
- * as its previous file, the open may be the first one of a pass: it counts as opened just now, and
- * the next turn keeps it.
+ * A thread that opens its last file again gets the same sample. The open may be the first one of a
+ * pass if the thread has opened this file as often as its previous file: then the file counts as
+ * opened just now, and the next turn keeps it.
  *
  * A process that has workers may look at files between and during passes, or read files itself,
  * such as the validation set. Opens by the process itself count as a part of a pass in three cases:

@@ -40,7 +40,7 @@ enum division { PADS, DROPS, DIVISIONS };
 struct beyond {
 	uint64_t rank, thread;
 	uint32_t file;
-	/* number of opens that the rank has made in the same pass before this one */
+	/* number of opens that the rank had made in the pass before this open */
 	uint32_t count;
 	/* number of this open among the script's counted opens, from 1 on */
 	uint32_t mark;
@@ -49,17 +49,19 @@ struct beyond {
 /*
  * A script that reads current/, and facts that the engine has found in its opens.
  *
- * Counted opens: opens of files by the script's threads. Not counted are: an open of the file that
- * the same thread opened last; an open by a late worker, which still reads the previous epoch; an
- * open of a label by a thread that opens only labels; a look at a file (OPENED_LOOKED). Many fields
- * below are a number of counted opens: the value that `opens` had at a certain time.
+ * Counted opens: opens of files by the script's threads. Not counted are: an open of a file again
+ * (OPENED_AGAIN), but the open of an image counts if that of its label did not; an open by a late
+ * worker, which still reads the previous epoch; an open of a label by a thread that opens only
+ * labels; a look at a file (OPENED_LOOKED). Many fields below are a number of counted opens: the
+ * value that `opens` had at a certain time.
  */
 struct script {
 	uint64_t id;
 	/* since: value of current.opened at the script's first open.
 	 * used: value of current.opened at the script's last open. */
 	uint64_t since, used;
-	/* time of the script's last open; 0 if that was before a restart of the daemon */
+	/* time of the script's last open, except looks (OPENED_LOOKED); 0 if that was before a
+	 * restart of the daemon */
 	uint64_t used_ns;
 	/* all processes of the script have ended; not in the journal */
 	bool ended;
@@ -89,7 +91,8 @@ struct script {
 	uint32_t turned;  /* value of `opens` when the script turned last */
 	uint32_t opened;  /* number of files that were opened or kept in this epoch */
 	uint32_t adopted; /* number of files that this epoch has kept */
-	uint32_t left;	  /* number of files that the previous epoch did not give */
+	/* number of files that were neither opened nor kept in the previous epoch */
+	uint32_t left;
 	/* This epoch's first run that had all files.
 	 * first: number of counted opens before this run.
 	 * whole: number of counted opens after which the run had all files; 0: no run has had all
@@ -114,7 +117,9 @@ struct script {
 	/* parts[f]: a bit for each division, set if a rank has opened file f within the rank's part
 	 * of the pass; and further bits (script_ranks.c) */
 	uint8_t *parts;
-	/* for each division, the number of files whose bit is set in `parts` */
+	/* parted[d]: number of files whose bit of division d is set in `parts`.
+	 * refuted[d]: division d can't end this pass (division_over), because opens contradict it
+	 * or may be miscounted. */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
 	/* Opens in their order. The rank of each of these opens had already opened all files of its
@@ -182,12 +187,12 @@ struct worker {
 	uint32_t row_began;
 	/* the file that the worker opened when it last went back, or its first file */
 	uint32_t start;
-	/* number of files in the worker's present batch, a series of consecutive files */
+	/* number of files so far in the worker's present batch, a series of consecutive files */
 	uint32_t batch;
 	/* row[k]: how often `file` was opened as kind k in this pass */
 	uint32_t row[FILE_KINDS];
 	uint32_t stays;		    /* how often `file` was opened in a row */
-	uint32_t habit[FILE_KINDS]; /* how often the previous file was opened */
+	uint32_t habit[FILE_KINDS]; /* last row[k] above 0 of an earlier file; 0: none */
 	bool images;		    /* the worker has opened images, not only labels */
 	/* the worker has opened `file` again, and `file` has got a new mark for this
 	 * (note_again) */
@@ -198,14 +203,16 @@ struct worker {
 	/* looked: the file at which the worker has only looked (OPENED_LOOKED); NO_FILE: none.
 	 * looked_turns: the script's `turns` when the worker looked at this file. */
 	uint32_t looked, looked_turns;
-	bool late; /* the worker has opened no file of the script's epoch since the turn */
+	/* the worker had not begun the new pass when the script turned, and has opened no file of
+	 * the script's epoch since */
+	bool late;
 	/* 1 + the script's `turns` when the worker last opened a file within its rank's part of a
 	 * pass; 0: never */
 	uint32_t pass;
 };
 
 struct current {
-	uint64_t opened; /* number of recorded opens since the job was added */
+	uint64_t opened; /* number of recorded opens, as far as the engine knows them */
 	uint64_t begun;	 /* value of `opened` when the running epoch began */
 	/* went_back: the job has gone back to an earlier point of its progress, in the epoch
 	 * before_epoch.
@@ -246,8 +253,8 @@ uint32_t current_since(const struct epochs *epochs, const struct worker *worker,
  * files, with this file. */
 bool begins_row(
 	const struct current *current, const struct script *script, uint32_t file);
-/* Returns N: the script's last pass has begun after its first N counted opens, or later. N is
- * rather too small than too large, because the passes of several workers may overlap. */
+/* Returns N: the script's last pass has begun after the script's first N counted opens, or later. N
+ * is rather too small than too large, because the passes of several workers may overlap. */
 uint32_t since_run(const struct script *script);
 /* Returns the least number J such that J given files come last in a random order of all files with
  * a chance below one in a million. If there are few files, returns an eighth of them. */
@@ -300,7 +307,8 @@ uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id)
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);
 bool is_worker_of(const struct current *current, const struct worker *worker,
 	const struct script *script);
-/* Tells whether the open begins an epoch that may keep files of the previous epoch. */
+/* Tells whether the open begins an epoch that may keep files of the previous epoch, or was recorded
+ * again for such an epoch (OPENED_BEYOND). */
 bool may_keep(const struct record *opened);
 /* Tells whether the file was opened or kept in the script's epoch. */
 bool is_opened(const struct script *script, uint32_t file);
@@ -330,8 +338,8 @@ bool is_only_label(const struct script *script, const struct worker *worker, boo
 
 /* Returns the number of the script's ranks that are still reading, at least 1. */
 uint32_t n_ranks(const struct current *current, const struct script *script);
-/* Tells whether the open with this mark is one of the script's first opens in the epoch's first run
- * that had all files; if there is no such run, in the epoch. */
+/* Tells whether the open with this mark is one of the first n_ranks * n_hedged opens of the epoch's
+ * first run that had all files; if there is no such run, of the epoch. */
 bool is_first(const struct current *current, const struct script *script, uint32_t mark);
 uint32_t files_of_part(
 	const struct script *script, uint32_t ranks, enum division division);

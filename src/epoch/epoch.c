@@ -279,7 +279,8 @@ void epochs_begun(struct epochs *epochs, uint32_t number, int status, uint64_t n
 	resume_waiting(epochs, number, status);
 }
 
-/* Requests that wait for the stream choose their epochs again, in epochs_resume. */
+/* Requests that wait for the stream are handled again, in epochs_resume: they demand another stream
+ * or, if the epoch is over, choose another epoch (EPOCH_CURRENT) or get -ESTALE. */
 void epoch_end_stream(struct epochs *epochs, struct epoch *epoch, struct effects *effects)
 {
 	if (epoch->stream == STREAM_ABSENT)

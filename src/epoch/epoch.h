@@ -62,8 +62,8 @@ struct epoch_set {
 	const sample_id *fixed;
 	uint32_t positions; /* number of positions of an epoch */
 	/* A number for the names of the set's files: it is equal in sets whose files have the same
-	 * names. A request has the number of the set in which the name of its file was looked
-	 * up. */
+	 * names. 0: no scan has changed the names. A request has the number of the set in which the
+	 * name of its file was looked up. */
 	uint32_t names;
 	void *owner; /* the caller's pointer; epochs_pins_of compares it */
 	/* private to the engine */
@@ -85,7 +85,8 @@ struct epochs_config {
 	/* Other processes decide the samples, as for a rank of a group: the caller passes samples
 	 * without an EFFECT_DRAW. `kind` must be EPOCHS_DRAWN. */
 	bool fed;
-	/* a second script that reads current/ far from the first one gets -EBUSY */
+	/* a second script that reads current/ too far from the first one for the same epochs
+	 * (NOTICE_SCRIPTS) gets -EBUSY */
 	bool refuses_second;
 	uint64_t idle_ns; /* the job is parked after this time without reads */
 };
@@ -159,9 +160,10 @@ struct open_request {
 	/* only the label is wanted; the caller does not call epochs_released */
 	bool label;
 	/* set by the engine */
-	/* 0 or -errno. -ESTALE: the epoch is over, or its files have other names by now; -EAGAIN:
-	 * the epoch may not begin yet; -EBUSY: the job allows no second script; -ENODEV: the job
-	 * was removed; other errors: from epochs_begun, epochs_starve or epochs_loaded */
+	/* 0 or -errno. -ENOENT: there is no such epoch or position; -ESTALE: the epoch is over, or
+	 * its files have other names by now; -EAGAIN: the epoch may not begin yet; -EBUSY: the job
+	 * allows no second script; -ENODEV: the job was removed; -ENOMEM; other errors: from
+	 * epochs_begun, epochs_starve or epochs_loaded */
 	int status;
 	uint32_t found_epoch; /* the epoch to which `sample` belongs */
 	/* the position's sample; SAMPLE_NONE: the effect is EFFECT_LOOK_UP, or `status` is an
@@ -260,9 +262,10 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 /* Tells the engine that the epoch's stream was made (status 0) or could not be made (-errno). Does
  * nothing if the engine has demanded by EFFECT_END that the stream be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request whose stream was made, has failed or has ended; or copies more samples of the
- * previous epoch to a new epoch (adopt.c). After each event the caller calls this function, and
- * executes the effects that it adds, until it returns false. */
+/* Handles one request that need not wait any more, such as because its stream was made, has failed
+ * or has ended, or its order was loaded; or copies more samples of the previous epoch to a new
+ * epoch (adopt.c). The caller calls this function after each event, and executes the effects that
+ * it adds, until it returns false. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 

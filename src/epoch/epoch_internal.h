@@ -16,8 +16,9 @@
  *  adopt.c       samples that an epoch keeps from the previous epoch
  *  current.h     the scripts that read current/: current.c chooses the epoch of an open,
  *                since.c finds the beginning of a pass; scripts.c and script_ranks.c
- *                note the opens of scripts; reading.c finds the scripts that still read;
- *                misuse.c makes notices; repeats.c finds repeated opens
+ *                note the opens of scripts; known.c answers questions about scripts;
+ *                reading.c finds the scripts that still read; misuse.c makes notices;
+ *                repeats.c finds repeated opens
  *  go_back.c     takes the job back to an earlier point; loads epochs that begin again
  *  replay.c      rebuilds the state from records
  *  validate.c, print.c   for tests
@@ -103,7 +104,7 @@ struct epochs {
 	TAILQ_HEAD(epoch_sets, epoch_set) sets; /* ordered by their first epochs */
 	struct epoch_list live;
 	struct epoch_list dead;	 /* epochs_reap returns these */
-	roaring_bitmap_t *saved; /* numbers of the epochs whose order is in a file */
+	roaring_bitmap_t *saved; /* numbers of ended epochs whose order is in a file */
 	LIST_HEAD(, skipped) skipped;
 	struct epoch *running;
 	struct epoch *draining; /* the previous epoch, which current/ may still give */
@@ -222,9 +223,8 @@ bool has_file(const struct epoch *epoch, const struct open_request *request);
 
 /* --- skip.c --- */
 
-/* Finds the positions that the epoch leaves out: their bindings have the mark SERVED_SKIPPED.
- * begins: the epoch begins with bindings that were just loaded. Then these positions are also
- * marked as consumed. */
+/* Notes the positions that the epoch leaves out, whose bindings are SERVED_SKIPPED. begins: the
+ * epoch begins with bindings that were just loaded. Then these positions also become consumed. */
 void skip_take(struct epochs *epochs, struct epoch *epoch, bool begins);
 /* Forgets the left-out positions of epochs before `before`. */
 void skip_forget(struct epochs *epochs, uint32_t before);

@@ -21,10 +21,11 @@
  *        journal_flush writes it before any request is answered -> journal_sync once a second ->
  *        journal_forget when the orders of epochs are in files of their own.
  *  Owns: the files and buffers of the journal.
- *  Threads: one thread at a time may call journal_append, under the caller's lock; any thread may
- *        call the other functions.
- *  Locks: journal_append takes none. The other functions take the journal's lock. No thread writes
- *        files under this lock, so it may be taken under the scheduler's lock.
+ *  Threads: one thread at a time may call journal_append, journal_reserve, journal_use,
+ *        journal_next_order and journal_id, under the caller's lock; any thread may call the
+ *        other functions.
+ *  Locks: these five functions take none. The other functions take the journal's lock. Files are
+ *        not written under this lock, so it may be taken under the scheduler's lock.
  *  Errors: 0 or -errno, logged where the detail is known. A full file system loses nothing: records
  *        stay in memory and are written when there is room.
  *  Life: a record survives the end of the process when it is flushed, a power failure when it is

@@ -77,7 +77,8 @@ static int open_directory(int parent, const char *name)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Removes a directory that has only journals and orders. Returns 0 also if there is none. */
+/* Removes the journals and orders of a directory, and then the directory. Returns 0 also if the
+ * directory does not exist. -ENOTEMPTY: other files are left in it. */
 static int remove_directory(int parent, const char *name)
 {
 	auto_close int fd = open_directory(parent, name);

@@ -17,8 +17,8 @@
 #include <uthash.h>
 
 /*
- * Compacts a segment that has far more records than positions. Only the last opens of each script
- * stay; all records of other kinds stay.
+ * Compacts a segment that has far more records than positions. The last opens of each script,
+ * the READERs that are still needed, and all records of other kinds stay; other opens are dropped.
  *
  *  journal-0003      | head | BEGUN | BOUND | READER OPENED OPENED ... OPENED | later |
  *  journal-0003.new  | head | BEGUN | BOUND | READER OPENED            SEAM   | later |

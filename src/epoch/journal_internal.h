@@ -93,7 +93,8 @@ struct journal_path {
 /* Endings of the order files beside a segment that begins with RESTORED. */
 extern const char *const journal_order_endings[2];
 
-/* Makes the path <directory>/journal-NNNN<ending>. -ENAMETOOLONG, logged. */
+/* Makes the path <directory>/journal-NNNN<ending>. epoch: the segment's number, NNNN.
+ * -ENAMETOOLONG, logged. */
 must_check int journal_path(const char *directory, uint32_t epoch, const char *ending,
 	struct journal_path *ret);
 
@@ -115,7 +116,8 @@ enum head_found {
 
 uint32_t journal_most_positions(const struct journal_identity *identity);
 
-/* Reads and checks the head of a segment. -errno, logged: the head can't be read. */
+/* Reads and checks the head of a segment. epoch: the segment's number. -errno, logged: the head
+ * can't be read. */
 must_check int head_read(int fd, const char *path, uint32_t epoch, struct disk_head *ret,
 	enum head_found *ret_found);
 
@@ -137,8 +139,8 @@ must_check int journal_replay(const char *directory,
 must_check int journal_open_segment(const char *directory, uint32_t epoch, int flags,
 	struct journal_path *ret_path, int *ret_fd);
 
-/* Cuts the segment's file off at the offset. The removed bytes are appended to
- * journal-NNNN.damaged. If no record is left, removes the segment's file. */
+/* Cuts the segment's file off at the offset. epoch: the segment's number. The removed bytes are
+ * appended to journal-NNNN.damaged. Removes the segment's file if no record is left. */
 must_check int journal_cut(const char *directory, uint32_t epoch, uint64_t offset);
 
 /* Undoes a journal_set_aside during which the process has ended. */
@@ -192,7 +194,7 @@ struct journal {
 	struct journal_identity identity;
 	uint32_t most_positions; /* number of positions of the largest epoch so far */
 
-	/* only for the appending thread: */
+	/* only for the functions that are called under the caller's lock (journal.h): */
 	uint64_t id;
 	bool begun;	/* there is a segment */
 	uint32_t epoch; /* first epoch of the last segment */
@@ -222,7 +224,8 @@ struct journal {
 	/* the least size in bytes of a segment to compact is this number, plus LONG_POSITION for
 	 * each position */
 	uint64_t long_from;
-	/* (lock) size of the last segment when it was compacted; 0: never */
+	/* (lock) size in bytes of the last segment after it was last compacted, or when compacting
+	 * it last failed; 0: never tried */
 	uint64_t compacted;
 	bool abandoned;	   /* (lock) no thread writes any more */
 	int write_error;   /* (lock) -errno of the last attempt to write; 0: success */

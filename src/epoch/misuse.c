@@ -13,7 +13,8 @@
 
 #define LEAST_FILES 64
 
-/* Marks of a file in this epoch and in the previous one; 0: the file was not opened. */
+/* A file's marks: the numbers of its last counted opens (`marks` of struct script) in this epoch
+ * and in the previous one; 0: the file was not opened in that epoch. */
 struct seen {
 	uint32_t now; /* first, for compare_u32 */
 	uint32_t before;
@@ -51,8 +52,8 @@ static uint32_t look_at(const struct script *script, struct seen *ret)
 /* Tells whether a script has opened the same part of the files first in both epochs, shuffled, and
  * then the other files: one part for training, one for validation.
  *
- *     this epoch       3 1 4 2 0 | 5 6        the first point before which both epochs
- *     previous epoch   0 2 3 1 4 | 5 6        have the same files */
+ *     this epoch       3 1 4 2 0 | 5 6        |: the first point before which both epochs
+ *     previous epoch   0 2 3 1 4 | 5 6           have the same files */
 static bool comes_apart(const struct script *script)
 {
 	struct seen files[LOOKED_AT];

@@ -30,7 +30,8 @@ struct binding {
 	enum served served;
 };
 
-/* An order in memory. Samples are stored plus one: pages without bindings stay zero. */
+/* An order in memory. Samples are stored plus one: pages without bindings stay zero, and so take no
+ * memory. */
 struct order {
 	uint32_t positions, bound, consumed;
 	uint32_t *samples; /* 1 + the sample of each position; 0: unbound */
@@ -39,7 +40,7 @@ struct order {
 };
 
 /* Returns the hash of a sequence of reads, which are consumed positions. position: the last read of
- * the sequence. hash: the hash of the sequence without the last read. */
+ * the sequence. hash: the hash of the sequence without the last read; 0: no other reads. */
 uint64_t order_reads_hash(uint64_t hash, uint32_t position);
 
 /* Frees the arrays of an order that was loaded. */

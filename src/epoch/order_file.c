@@ -17,7 +17,8 @@
 #define MAGIC "JOADERO\n"
 #define VERSION 2
 
-#define BLOCK (16 * 1024) /* in words */
+/* number of words that write_words writes at once, and of bytes that order_check_content reads */
+#define BLOCK (16 * 1024)
 
 int order_refuse(const char *name, const char *what)
 {

@@ -93,7 +93,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* tail: an empty bitmap; on return, the tail of a pass */
+/* tail: an empty bitmap; on return, the tail of the pass before the one whose samples `add` adds */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {

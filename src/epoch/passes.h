@@ -13,9 +13,9 @@
  *    epoch   |   0   |   1   |   2   |   3   |   4   |
  *    pass    |         0         |         1         |
  *
- * Each pass has each sample once, and its own order. No epoch has a sample twice, even if two
- * passes meet in it. After any number of epochs, each sample was in n or n + 1 of them, with the
- * same n for all samples.
+ * A pass, here of the dataset and not of a script, has each sample once, in its own order. An epoch
+ * never has a sample twice, even if two passes meet in it. Each sample was in n or n + 1 of the
+ * epochs so far, with the same n for all samples.
  *
  *  Flow: called for a mixture, when the stream of an epoch is made.
  *  Threads: any; equal arguments give equal samples, on every machine.

@@ -50,7 +50,9 @@ struct reader {
  * earlier versions, are replayed as GIVEN. */
 enum opened_how {
 	OPENED_GIVEN = 0, /* the file holds the sample of the script's epoch */
-	OPENED_AGAIN = 1, /* the thread opens its last file again */
+	/* The thread opens its last file again, or a file whose other half (image or label) another
+	 * thread of the rank has opened. */
+	OPENED_AGAIN = 1,
 	/* the file belongs to the previous epoch, which this worker or rank still reads */
 	OPENED_LATE = 3,
 	OPENED_ANEW = 6, /* the open begins a new pass over the same epoch */
@@ -67,7 +69,8 @@ enum opened_how {
 	 * all files of its part. So the file belongs to the rank's pass over this epoch. */
 	OPENED_BEYOND = 11,
 	/* A process whose workers read files opens a file that the workers have not opened yet. A
-	 * second such open in this epoch makes both files part of the process's pass. */
+	 * second such open, of another file, right after the first makes both files part of the
+	 * process's pass. */
 	OPENED_LOOKED = 12,
 	OPENED_HOWS,
 };

@@ -40,14 +40,14 @@ static void mark_before(const struct current *current, struct script *script)
 		}
 	script->opened = script->adopted = script->opens;
 	/* If the files that were read are the first files of the epoch, they were probably read in
-	 * order. Then `up` counts a step forward for each of them but the first. */
+	 * order. Then `up` counts each of them but the first. */
 	script->up = last + 1 == script->opened ? last : 0;
 }
 
 /* Called for a new script that has begun the epoch by a turn. This happens in a replay of a journal
  * that begins with this epoch, and so lacks the earlier opens of the script's pass, which goes on.
- * Marks the files that the epoch has kept as opened, in the order in which they were bound. No
- * other files are bound yet. */
+ * Marks as opened the files that the epoch has kept, in the order in which they were bound. Other
+ * files are not bound yet. */
 static void mark_kept(const struct epochs *epochs, struct script *script)
 {
 	const struct epoch *epoch = find_epoch(epochs, script->epoch);
@@ -176,7 +176,7 @@ static uint32_t batch_of(const struct current *current, const struct script *scr
 }
 
 /* Marks as late the workers that have not begun the new pass. first: the worker that began it
- * before all others. since: number of counted opens before the new pass. */
+ * before all others. since: number of counted opens before the new pass; 0: no worker is late. */
 static void note_late(struct current *current, struct script *script,
 	const struct worker *first, uint32_t since)
 {

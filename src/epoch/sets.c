@@ -85,9 +85,9 @@ struct epoch_set *epochs_drop_set(struct epochs *epochs)
 	return NULL;
 }
 
-/* If the sets have different file names, the set of current/ is the last one, even while an epoch
- * of an older set runs. So the names in current/ change only once, and epochs with older names can
- * only be read in their directories epoch-NNNN. */
+/* The set of current/ is the last one if a scan has changed file names, even while an epoch of an
+ * older set runs. Then the names in current/ change only once, and epochs with older names can only
+ * be read in their directories epoch-NNNN. */
 const struct epoch_set *epochs_set(const struct epochs *epochs, uint32_t number)
 {
 	const struct epoch *running = epochs->running;

@@ -56,8 +56,9 @@ static uint32_t since_rows(
 	return script->opens;
 }
 
-/* If passes of several workers overlap, the last pass has begun before the run. The number of opens
- * between the two beginnings is at most the number of opens since the run began. */
+/* The passes of several workers may overlap; then the last pass has begun before the run, by at
+ * most as many opens as were made since the run began. The run counts as begun at `rows_begun` if
+ * that is earlier. */
 uint32_t since_run(const struct script *script)
 {
 	uint32_t since =

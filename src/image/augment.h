@@ -42,9 +42,9 @@ struct augment_plan {
 	bool mirror;
 };
 
-/* Draws the random decisions for a sample. Equal arguments give equal plans. With random_crop all
- * offsets are equally probable. With random_resized_crop the decisions are those of torchvision's
- * RandomResizedCrop.get_params with its defaults. */
+/* Draws the random decisions for a sample. Equal arguments give equal plans. All offsets of a
+ * random_crop are equally probable. The decisions of a random_resized_crop have the probabilities
+ * of torchvision's RandomResizedCrop.get_params with its defaults. */
 struct augment_plan augment_plan(const struct augment_config *config, uint64_t seed,
 	uint32_t epoch, uint32_t position, struct tensor_shape image);
 

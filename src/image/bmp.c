@@ -221,7 +221,8 @@ static void append_run(struct runs *runs, uint64_t n, uint8_t byte)
 	runs->x += n;
 }
 
-/* Appends n uncompressed pixels. Returns false if the file is truncated. */
+/* Appends n uncompressed pixels; one fewer if n is odd and pixels have 4 bits, as Pillow does.
+ * Returns false if the file is truncated. */
 static bool append_pixels(struct runs *runs, unsigned n)
 {
 	const struct bmp *bmp = runs->bmp;

@@ -142,6 +142,7 @@ struct transform {
 	struct resample_window window;
 	struct tensor_shape shape; /* size of the tensor */
 	const uint8_t *fill;	   /* colour around the image */
+	/* mode of the decoded pixels; shape.mode is the mode of the tensor */
 	enum pixel_mode mode;
 	struct image_part needed; /* part of the image on which the tensor depends */
 	struct image_part part;	  /* part of the image that is decoded */

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Decodes the first frame of a GIF as Pillow does. giflib treats damage differently. */
+/* Decodes the first frame of a GIF as Pillow does. giflib is not used, because it treats damaged
+ * files in another way. */
 
 #define SCREEN_BYTES 13
 #define FRAME_BYTES 9
@@ -179,7 +180,7 @@ struct lzw {
 	uint32_t bit_buffer;
 	unsigned bit_count, block_left, code_bits;
 	int clear, next, last_code, last_data;
-	bool first; /* the next code is the first one after a clear code */
+	bool first; /* the next code is the first one of the data, or after a clear code */
 	uint8_t data[TABLE];
 	uint16_t link[TABLE];
 };
@@ -203,7 +204,8 @@ static bool next_row(struct lzw *lzw)
 	return true;
 }
 
-/* Returns the next code, or -1 at the end of the data. */
+/* Returns the next code, or -1 if the file ends before or within the next block. An empty block
+ * does not end the data, as in Pillow. */
 static int next_code(struct lzw *lzw)
 {
 	struct gif *gif = lzw->gif;

@@ -54,12 +54,14 @@ struct exif_data {
 
 #define IMAGE_BEGIN 16 /* number of bytes that identify a file's format */
 
-/* Returns the largest number of bytes that image_probe needs from the beginning of a file, or 0 if
- * the file is no image. begin: the first n bytes of the file, usually IMAGE_BEGIN. */
+/* Returns how many bytes from the beginning of a file suffice for image_probe, or 0 if the file is
+ * no image. A shorter file has to be passed whole. begin: the first n bytes of the file, usually
+ * IMAGE_BEGIN. */
 size_t image_head_bytes(const uint8_t *begin, size_t n);
 
-/* Reads the size and the mode of an image and, except in JPEG and PNG files, finds its EXIF data.
- * Returns false if no codec recognises the file, or if the file is damaged. */
+/* Reads the size and the mode of an image. *ret_exif: the EXIF data of a WebP file, within `data`;
+ * none for other formats. Returns false if no codec recognises the file, or if the file is
+ * damaged. */
 bool image_probe(const uint8_t *data, size_t size, struct tensor_shape *ret,
 	struct exif_data *ret_exif);
 
@@ -80,9 +82,11 @@ must_check int image_decoder_use_plain(struct image_decoder *decoder);
 void image_decoder_trim(struct image_decoder *decoder);
 
 struct image_usage {
-	uint64_t decode_ns; /* processor time, without resample_ns */
+	/* processor times of all images so far; decode_ns does not include resample_ns */
+	uint64_t decode_ns;
 	uint64_t resample_ns;
-	size_t bytes; /* memory held after the last image, without tensors */
+	/* memory at the end of the last decode, before large buffers are freed; without tensors */
+	size_t bytes;
 };
 struct image_usage image_decoder_usage(const struct image_decoder *decoder);
 

@@ -67,7 +67,8 @@ struct codec {
 	int (*open)(
 		void *state, const struct codec_input *input, struct tensor_shape *ret);
 	/* Chooses a faster, approximate decode to a smaller size, not below `least`. Returns this
-	 * size. NULL: the codec decodes only at full size. */
+	 * size, or the full size if no smaller size is possible. NULL: the codec decodes only at
+	 * full size. */
 	struct tensor_shape (*scale)(void *state, struct tensor_shape least);
 	/* Sets the part of the image that the function `read` decodes. The codec may enlarge *part.
 	 * NULL: `read` always decodes the whole image. */
@@ -76,7 +77,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state); /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state);
-	/* NULL: the format has no EXIF data, or the scan finds them itself (JPEG, PNG). */
+	/* NULL: the format has no EXIF data, the scan finds them itself (JPEG, PNG), or `read`
+	 * applies their orientation itself (TIFF). */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

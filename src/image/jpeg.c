@@ -59,8 +59,10 @@ struct jpeg {
 	struct baseline *baseline; /* NULL: libjpeg is faster on this processor */
 	const uint8_t *begin;
 	bool by_baseline; /* our own decoder has accepted the header */
-	bool fill;	  /* if the file is truncated, missing rows become black */
-	/* `fill` is set, and libjpeg has decoded no row: all rows become black */
+	/* the file is decoded even if it is truncated or damaged: libjpeg fills in missing rows,
+	 * usually with gray; rows that it does not write become black, or white in a CMYK image */
+	bool fill;
+	/* `fill` is set, and libjpeg can't write any row */
 	bool failed;
 	/* the file has too many scans: refuse the file even if `fill` is set */
 	bool refused;
@@ -403,7 +405,7 @@ static bool read_baseline(struct jpeg *jpeg, uint8_t *pixels)
 static int read_filled(struct jpeg *jpeg, uint8_t *pixels)
 {
 	struct image_part part = jpeg->asked;
-	/* The missing pixels of a CMYK image become white. */
+	/* Pixels that libjpeg does not write become black, or white in a CMYK image. */
 	bool cmyk = jpeg->info.out_color_space == JCS_CMYK;
 	memset(pixels, cmyk ? 255 : 0,
 		(size_t)part.rows.length * part.columns.length * 3);

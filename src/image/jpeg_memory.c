@@ -7,7 +7,8 @@
 
 #include <jerror.h>
 
-/* libjpeg's vector code reads and writes whole registers, even beyond a row's end. */
+/* Rows of samples are padded to a multiple of this number of bytes, because libjpeg's vector code
+ * reads and writes whole registers, even beyond a row's end. */
 #define ROW_ALIGNMENT ((size_t)64)
 
 /* A virtual array of libjpeg. Each memory manager defines this struct itself. libjpeg's own manager

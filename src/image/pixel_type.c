@@ -3,7 +3,6 @@
 
 #include "image/pixel_type.h"
 
-/* DTYPE_UINT8 means the tensor's own numbers, which have 1, 2 or 4 bytes. */
 size_t pixel_type_bytes(struct pixel_type type, struct tensor_shape shape)
 {
 	static const size_t bytes[] = {[DTYPE_FLOAT32] = 4, [DTYPE_FLOAT16] = 2};

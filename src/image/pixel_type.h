@@ -12,8 +12,8 @@
 enum sample_dtype { DTYPE_UINT8, DTYPE_FLOAT32, DTYPE_FLOAT16 };
 enum sample_axes { AXES_HWC, AXES_CHW };
 
-/* The type of the numbers that a reader gets. If all fields are 0, these are the numbers of the
- * cached tensor. */
+/* The type of the numbers that a reader gets. DTYPE_UINT8 means the cached tensor's own numbers,
+ * which have 1, 2 or 4 bytes. The reader gets the cached tensor as it is if all fields are 0. */
 struct pixel_type {
 	enum sample_dtype dtype;
 	enum sample_axes axes;

@@ -65,7 +65,7 @@ void pixels_to_float16(enum pixel_mode mode, const uint8_t *in, size_t n,
 	const struct pixels_scale *scale, uint16_t *out);
 
 extern const struct pixels pixels_plain;
-/* Returns the functions for AVX2, or NULL if the processor lacks AVX2. */
+/* Returns the functions for AVX2, or NULL if the processor lacks AVX2, FMA or F16C. */
 const struct pixels *pixels_avx2(void);
 const struct pixels *pixels_best(void);
 

@@ -45,7 +45,8 @@ void png_whole_free(struct png_whole *whole); /* `whole` may be NULL */
 
 /* Decodes the rows from `first`, the length field of the first IDAT chunk, to `end`, the end of the
  * file. *ret: the first row. Rows have width * pixel_bytes bytes, and begin png_whole_stride(image)
- * bytes apart. Returns false if the file is not regular, or there is no memory. */
+ * bytes apart. Returns false if the file is not regular, if rows and compressed data take more than
+ * 8 bytes per pixel, or if there is no memory. */
 bool png_whole_read(struct png_whole *whole, const struct png_whole_image *image,
 	const uint8_t *first, const uint8_t *end, const uint8_t **ret);
 size_t png_whole_stride(const struct png_whole_image *image);

@@ -11,7 +11,8 @@
 
 #include <zlib.h>
 
-/* Reads the chunks up to the image data as PIL does, except an animation in a file without IDAT. */
+/* Reads the chunks up to the image data as PIL does. One difference: PIL accepts a file that has
+ * the data of an animation (fdAT), but no IDAT; joaderfs refuses this file. */
 
 /* PIL refuses a profile or a text that inflates to more bytes. */
 #define MAX_INFLATED ((size_t)1 << 20)

@@ -59,7 +59,9 @@ struct preparation {
 	bool exif; /* turn the image first by its EXIF orientation */
 	/* files of a directory that together are a sample (a video); 0: each file is a sample */
 	uint32_t frames;
-	bool fills_truncated; /* the missing rows of a truncated image become black */
+	/* missing pixels of a truncated or damaged JPEG or PNG get Pillow's colours with
+	 * LOAD_TRUNCATED_IMAGES: gray in most JPEGs, black in most PNGs; false: -EIO */
+	bool fills_truncated;
 	/* the array that a program makes; no other field may be set */
 	const struct prepared_array *array;
 	/* sections [tensor NAME] (sections.h); NULL: none */
@@ -96,7 +98,8 @@ void preparation_window(const struct preparation *preparation,
 	struct tensor_shape resized, struct crop_axis *ret_rows,
 	struct crop_axis *ret_columns);
 
-/* Returns the bytes of the tensor. file_bytes: the source file's size, used only if `encoded`. */
+/* Returns the bytes of the tensor, without the second image of a pair. file_bytes: the source
+ * file's size, used only if `encoded`. */
 uint64_t preparation_bytes(const struct preparation *preparation,
 	struct tensor_shape image, uint64_t file_bytes);
 

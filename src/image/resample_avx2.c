@@ -17,7 +17,7 @@
 #define inline_avx2 static inline __attribute__((always_inline)) avx2
 
 #define CHANNELS 3    /* of RGB */
-#define LOAD_BYTES 16 /* bytes of a load; only the first TAPS_GROUP pixels are used */
+#define LOAD_BYTES 16 /* bytes of a load; RGB rows use only its first TAPS_GROUP pixels */
 #define STEP 4	      /* output pixels that are computed at once */
 
 inline_avx2 __m256i sum_up(__m256i low, __m256i high)

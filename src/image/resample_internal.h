@@ -40,7 +40,7 @@ struct kernel {
 	struct taps *taps;
 	int32_t *weights;	   /* out * width weights */
 	struct weight_pair *pairs; /* the weights in pairs; out * width / 2 pairs */
-	double *exact_weights;	   /* out * width weights, as Pillow computes them */
+	double *exact_weights;	   /* out * width weights, not rounded */
 	void *memory;		   /* the block of memory in which the tables are */
 	size_t bytes;
 };

@@ -14,7 +14,8 @@
  * A tensor: a prepared sample. Usually it holds pixels as (height, width, channels), without
  * padding: 8-bit RGB, or another mode. The tensor of a video (a directory of frames) has several
  * images of one size. The tensor of a pair has two images, such as an image and its mask. The
- * tensor of an "encoded" preparation has the bytes of the source file, and the size 0x0.
+ * tensor of an "encoded" preparation has the bytes of the source file, and the size 0x0. The tensor
+ * of a program's array has the array's numbers, and the size 0x0 unless these are pixels.
  *
  *   Owns: its bytes and its file in memory, until the last holder calls tensor_free.
  *   Threads: any. A tensor no longer changes when other threads can reach it.
@@ -75,7 +76,7 @@ struct tensor {
 	struct tensor_shape shape;
 	uint64_t bytes;
 	uint8_t *data;
-	/* the file in memory with the tensor's bytes, which the kernel can read */
+	/* the file in memory with the tensor's bytes, which the kernel can read; zeros: none */
 	struct backing file;
 	/* the bytes that precede the tensor in `file`, such as the header of a PPM */
 	const uint8_t *head;
@@ -83,7 +84,8 @@ struct tensor {
 	/* shape of the second image of a pair, at data + second_at; zeros: there is none */
 	struct tensor_shape second;
 	uint64_t second_at;
-	uint32_t made_for; /* the job that first requested the tensor; 0: not known */
+	/* id of the job that first requested the tensor; 0: not known */
+	uint32_t made_for;
 	atomic_uint holds; /* number of holders; the last holder frees the tensor */
 };
 

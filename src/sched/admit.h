@@ -10,10 +10,11 @@
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns the job whose path collides with the path in `config`, or NULL. */
+/* Returns a job whose `path` ([view]) equals the one in `config`, or lies above or below it. NULL:
+ * there is none. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
-/* Refuses a job whose path collides with another job's: -EEXIST, reported. */
+/* Refuses a job for which admit_conflict_locked finds another job: -EEXIST, reported. */
 must_check int admit_path(struct sched *sched, const struct job_config *config,
 	config_report *report, void *context);
 /* Tells whether the job fits the other ranks of its training. If not, *ret_other is a rank that the

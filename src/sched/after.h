@@ -47,7 +47,8 @@ struct aftermath {
 
 /* Sets sched->section. The caller has set sched->cache before. */
 void phases_init(struct sched *sched);
-/* Does the work that is left since the last critical section. */
+/* Runs an empty critical section. Its end frees what nobody uses any more: evicted tensors, ended
+ * streams, and spaces without references. */
 void sched_after(struct sched *sched);
 /* Begins a critical section, with an empty aftermath. */
 void sched_lock(struct sched *sched, struct aftermath *aftermath);

@@ -127,8 +127,8 @@ static bool exchange_would_help_locked(const struct sched *sched)
 	return false;
 }
 
-/* Tells whether to log the advice now. *ret: number of evictions since the last advice.
- * *ret_exchange: whether to recommend the sampler `exchange`, too. */
+/* Tells whether to log the advice now. *ret: number of evictions of needed samples since the last
+ * advice. *ret_exchange: whether to recommend the sampler `exchange`, too. */
 static bool is_to_be_told(struct sched *sched, uint64_t *ret, bool *ret_exchange)
 {
 	LOCK_SCOPE(&sched->lock);

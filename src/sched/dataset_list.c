@@ -18,11 +18,12 @@
  * Adds and removes sources:
  *
  *     sched_dataset_add -> in use <-> taken (no job can begin to use the dataset)
- *                                       |  sched_dataset_remove, sched_dataset_replace
+ *                                       |  sched_dataset_remove, _replace, _move (rescan.c)
  *                                       v
  *                                    removed -> freed by the housekeeper
  *
- * A removed source is freed with its last job, which may have files open.
+ * The housekeeper frees a removed source when no job uses it and its spaces are freed. An earlier
+ * edition of a dataset (source_put_beside) has a source that is removed from the beginning.
  */
 
 static const struct dataset_config *config_of(

@@ -11,8 +11,9 @@ struct sched_edition;
 
 #define SCHED_JOB_NAMES 1024
 
-/* Adds a dataset. Takes a reference to the dataset, and copies `config`. This function and the next
- * ones may wait. -EEXIST: another dataset has the name; -ENFILE, -ENOMEM. */
+/* Adds a dataset. Takes a reference to the dataset, and copies `config`. This function,
+ * sched_dataset_replace and sched_dataset_move may wait for the disk. -EEXIST: another dataset has
+ * the name; -ENFILE: too many datasets; -ENOMEM. */
 must_check int sched_dataset_add(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 /* Takes a dataset: no job can begin to use the dataset until it is given back, removed or replaced.
@@ -43,8 +44,9 @@ must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
  * and after each name. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a number above the numbers of all datasets. Each dataset has a number, and keeps it while
- * it exists. *ret_mark changes when datasets come or go; ret_mark may be NULL. */
+/* Returns a number above the numbers of all datasets. Each dataset has a number; it gets another
+ * one by sched_dataset_replace or sched_dataset_move, and a later dataset may get its number.
+ * *ret_mark changes when datasets come, go or change their number; ret_mark may be NULL. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);

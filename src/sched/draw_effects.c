@@ -46,10 +46,11 @@ static void count_draw(enum served served)
 		1);
 }
 
-/* Pins a drawn sample, requests it from the supply unless it is there, and passes it to the job's
- * engine. If there is no memory for the pin or the request, the sample is prepared only at its
- * open, and the sampler learns that this draw does not bring the sample into the cache. The need is
- * reduced after the pin, because the cache keeps no order of eviction for pinned samples. */
+/* Pins a drawn sample, requests it from the supply unless it is resident, and passes it to the
+ * job's engine. If there is no memory for the pin or the request, the sample is prepared only at
+ * its open, and the sampler learns that this draw does not bring the sample into the cache. The
+ * need is reduced after the pin: pinned samples have no place in the order of eviction, so the
+ * cache need not move the sample to another place. */
 static void drawn_locked(const struct draw_effect *effect, struct aftermath *aftermath)
 {
 	const struct stream *stream = effect->stream;

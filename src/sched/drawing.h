@@ -20,7 +20,7 @@ must_check bool draw_fed_locked(
 /* Event draw_fetched: another daemon asks for a sample. Returns false if no training needs it. */
 bool draw_fetched_locked(
 	const struct space *space, sample_id id, struct aftermath *aftermath);
-/* Draws a round. Returns false if the stream wants no further sample ahead. */
+/* Draws a round. Returns false if none was drawn, because the stream wants no sample ahead now. */
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if any. Its samples count as needed until streams_let_go. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);

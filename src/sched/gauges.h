@@ -17,7 +17,7 @@ struct sched;
 struct sched_job; /* references are counted: see sched_job_find */
 struct tier_status;
 
-/* durations of reading and decoding the samples of a dataset */
+/* durations, in ns per sample, of reading and decoding the samples of a dataset */
 struct sched_dataset_times {
 	struct histogram_copy read, decode;
 	uint64_t cpu_ns; /* processor time of all decoding */
@@ -54,7 +54,7 @@ void sched_job_storage(struct sched_job *job, struct sched_storage *ret);
 
 struct sched_job_share {
 	double demand; /* estimated samples per second that the job could use */
-	/* a reader waited all the time, so the job may need more than `demand` */
+	/* a reader waited nearly all the last second, so the job may need more than `demand` */
 	bool at_least;
 	/* Parts (0 to 1) of the time of all decoders. wanted_part: what the job could use.
 	 * granted_part: what the job gets. */
@@ -104,28 +104,31 @@ struct sched_job_status {
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
 	/* Duration of the latest epoch, from its first open on: until now if a reader waits for a
-	 * tensor, otherwise until the last sample was consumed. */
+	 * tensor, otherwise until the job's most recent consumption of a sample. */
 	uint64_t epoch_ns;
 	double waited_part; /* part of epoch_ns during which readers waited */
 	/* sample_bytes: mean size of a tensor. all_bytes: size of all tensors together */
 	uint64_t sample_bytes, all_bytes;
-	double rate; /* samples consumed per second, in the last seconds */
+	double rate; /* samples consumed per second, in the last RATE_SECONDS (watch.h) */
 	struct sched_job_share share;
 	bool fixed; /* layout = classes: a file holds the same sample in all epochs */
 	unsigned notices; /* Bit n is set if the user has got notice n of enum notice. */
-	/* the time since the group's server was last reached; 0: the server answers, or the job
-	 * belongs to no group */
+	/* for how long the coordinator (ranks.h) can't be reached; 0: it can be, or the job is no
+	 * rank */
 	uint64_t unfed_ns;
 	bool gives_up; /* An open fails if the feed has no sample for it. */
 	/* why the training's next epoch does not begin; "": nothing holds it back */
 	char waits_why[SCHED_WAIT_TEXT];
 	/* processes that have read the job since this daemon started, the latest first */
 	struct sched_program programs[SCHED_PROGRAMS];
-	uint64_t read_ns; /* time since the last sample was read */
+	/* time since a sample was last consumed (layout = mirror: read), or the latest epoch was
+	 * first opened, whichever was later; 0: nothing was opened yet */
+	uint64_t read_ns;
 };
 void sched_job_status(struct sched_job *job, struct sched_job_status *ret);
 
-/* Estimates the seconds until the running epoch ends, from status->rate; -1: not known. */
+/* Estimates the seconds until the running epoch ends, from status->rate; -1: not known, or no epoch
+ * runs. */
 double sched_seconds_left(const struct sched_job_status *status);
 
 /* Returns new, running, parked (not read for long), waiting (for its next epoch) or finished. */

@@ -10,7 +10,7 @@
 /* Tells src/share each job's cost, samples and waits. Once a second, shares_window computes the
  * job's share of the decoders from these figures. */
 
-/* Returns the mean cost of a sample, in ns. */
+/* Returns the mean of the expected decode times of the edition's samples, in ns. */
 static uint64_t cost_of(const struct edition *edition)
 {
 	uint64_t sum = 0, n = 0;

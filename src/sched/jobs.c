@@ -31,7 +31,8 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the dataset's name that is most similar to `name`, or NULL. The caller frees it. */
+/* Returns the name of the dataset that is most similar to `name`, or of any dataset if none is
+ * similar. The caller frees the result. NULL: there is no dataset, or no memory. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
 	auto_free const char **names = calloc(CONFIG_MOST_DATASETS, sizeof(*names));
@@ -133,7 +134,8 @@ static bool is_taken(const struct edition *edition)
 	return false;
 }
 
-/* Ends the joining of the job's first sampler, and makes the job known to other threads. */
+/* Adds the job to the sampler of `part`, the last one that it joins, and makes the job known to
+ * other threads. A join_finish for join_part. -EAGAIN: see join_finish_locked; -EEXIST, -EBUSY. */
 static int try_install(struct part *part, struct sampler_joining *joining)
 {
 	struct sched_job *job = sched_job_of(part->edition->job);

@@ -34,8 +34,9 @@ must_check int sched_job_sync(struct sched_job *job);
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
-/* Writes a checkpoint and all kept orders to `fd`, which is a regular file. The file is for
- * machines with the same data (sched_job_add_import). Errors are reported. May wait. */
+/* Writes to `fd`, a regular file, a checkpoint and the saved orders of all epochs with the edition
+ * of the running epoch. The file is for machines with the same data (sched_job_add_import). Errors
+ * are reported; -EOPNOTSUPP: the job is a mixture, or has layout = mirror. May wait. */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
@@ -100,12 +101,12 @@ must_check int sched_job_ids(struct sched *sched, job_id **ret, size_t *ret_n);
 job_id sched_job_id(const struct sched_job *job);
 const struct job_config *sched_job_config(const struct sched_job *job);
 
-/* Returns the epoch's edition (its samples and labels, from one scan). The edition does not change
- * until sched_edition_put, which the caller calls before sched_job_put. SCHED_CURRENT: the edition
+/* Returns the epoch's edition (its samples and labels, from one scan). The edition is not freed
+ * before sched_edition_put, which the caller calls before sched_job_put. SCHED_CURRENT: the edition
  * that a script would read if it began now. */
 const struct sched_edition *sched_edition(struct sched_job *job, uint32_t epoch);
-/* Returns the epoch's edition, as sched_edition does. For SCHED_CURRENT, returns the largest
- * edition to which files of current/ may belong now. */
+/* Returns the epoch's edition, as sched_edition does. SCHED_CURRENT: the edition with the most
+ * positions, among those to which files of current/ may belong now. */
 const struct sched_edition *sched_widest_edition(struct sched_job *job, uint32_t epoch);
 void sched_edition_put(const struct sched_edition *edition);
 static inline void sched_edition_put_(const struct sched_edition **edition)
@@ -123,7 +124,7 @@ uint32_t sched_job_names(struct sched_job *job, uint32_t epoch);
 uint32_t sched_current(
 	struct sched_job *job, const struct sched_reader *reader, uint32_t position);
 /* Returns a number that changes when the epoch, or SCHED_CURRENT, gets another edition. 0: the
- * dataset has had only one edition. */
+ * epoch has the dataset's first edition. */
 uint32_t sched_edition_mark(struct sched_job *job, uint32_t epoch);
 
 /* one dataset's part of a mixture */

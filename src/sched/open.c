@@ -339,9 +339,9 @@ static int ask_locked(struct sched_handle *handle, struct aftermath *aftermath)
 	return handle_settle_locked(handle, aftermath);
 }
 
-/* Tells the reader the open's ticket, without the lock, and then lets the open go on. Meanwhile
- * other threads may set the handle's status (reader interrupted, job removed), and its tensor may
- * become ready or fail. */
+/* Tells the caller of sched_open the ticket, without the lock, and then lets the open go on. Other
+ * threads may meanwhile set the handle's status (reader interrupted, job removed), and the tensor
+ * may become ready or fail. */
 static void park(struct sched_handle *handle)
 {
 	if (handle->callbacks.parking)

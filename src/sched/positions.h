@@ -64,8 +64,8 @@ struct sched_open_callbacks {
  * position; -ESTALE: the epoch is over and the position was never bound, or the file names have
  * changed (callbacks->names); -EAGAIN: the epoch is the next one and may not begin yet, because at
  * most half of the running epoch is bound, or another script reads current/; -EBUSY: the job
- * refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere; -ENODEV: the job was removed,
- * or the daemon stops; -EIO, -ENOMEM. */
+ * refuses a second script in current/; -EOPNOTSUPP: reader.elsewhere, and the job refuses scripts
+ * on several machines; -ENODEV: the job was removed, or the daemon stops; -EIO, -ENOMEM. */
 must_check int sched_open(struct sched_job *job, uint32_t epoch, uint32_t position,
 	const struct sched_open_callbacks *callbacks);
 

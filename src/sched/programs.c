@@ -59,9 +59,7 @@ void programs_look(struct sched *sched)
 
 /* Returns the last script of a job with `script = one`; zeros: there is none. Scripts that are
  * recognized by their processes have odd numbers. A job with `script = one` numbers its scripts
- * itself: 2, 4, 6 and so on. A process belongs to the last script if it has already read for this
- * script, or if another process of the script lives. Otherwise it begins a new script. Before any
- * process has read from this daemon, no process counts as living. */
+ * itself: 2, 4, 6 and so on. */
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {
@@ -83,6 +81,9 @@ void program_meet(struct sched_job *job, const struct sched_reader *reader)
 		sched_look(job);
 }
 
+/* A process belongs to the last script if it has already read for this script, or if another
+ * process of the script lives. Otherwise it begins a new script. Processes count as living only
+ * after one of them has read from this daemon. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {

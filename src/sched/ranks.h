@@ -36,10 +36,13 @@ struct sched_fetcher {
 /* Makes the scheduler fetch samples that other daemons have, and prepare such a sample only if its
  * fetch fails. Must be called before jobs are added. */
 void sched_fetch_by(struct sched *sched, const struct sched_fetcher *fetcher);
-/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` do not fit. */
+/* Returns the memory for the tensor's bytes. NULL: no memory, or `shape` or `bytes` are not those
+ * of the sample's tensor here, or the function was already called for this fetch. */
 void *sched_fetch_place(
 	struct sched_fetch *fetch, struct tensor_shape shape, uint64_t bytes);
-/* Ends a fetch. err: 0 if all bytes are in place. Any thread may call this, without locks. */
+/* Ends a fetch, and frees `fetch`. err: 0 if all bytes are in place. -ENOSPC: the other daemon
+ * leaves the sample to this one, which does not count as a failure; other -errno: the fetch has
+ * failed. Any thread may call this, without locks. */
 void sched_fetch_done(struct sched_fetch *fetch, int err);
 
 /* The state of a rank's feed. A coordinator draws the samples of a training for all its ranks, and
@@ -51,8 +54,10 @@ struct sched_feed_state {
 	/* the epoch to which `next` and `consumed` refer: the previous epoch until all its samples
 	 * are consumed, then the newest epoch */
 	uint32_t epoch;
-	uint32_t next;	   /* number of samples received so far */
-	uint32_t consumed; /* The epoch's first `consumed` bindings are all consumed. */
+	uint32_t next; /* number of samples received so far */
+	/* The epoch's first `consumed` bindings are all consumed; bindings from before a restart
+	 * of the daemon count as consumed. */
+	uint32_t consumed;
 };
 void sched_feed_state(struct sched_job *job, struct sched_feed_state *ret);
 
@@ -95,7 +100,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
  * them, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* Called by any thread, without locks, when a feed's state has changed. Must not wait. */
+/* Called by any thread, without locks, when a rank's epoch has begun, and after some consumed
+ * samples (feed_has_news), so sched_feed_state has news. The function must not wait. */
 typedef void sched_news(void *context);
 /* Must be called before jobs are added. */
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

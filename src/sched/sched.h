@@ -11,9 +11,11 @@
 /*
  * The scheduler connects the samplers, the cache, and the threads that load samples.
  *
- * While an epoch runs, a sampler draws its samples ahead of the readers. Each drawn sample is
- * pinned in the cache, and prepared. An open binds a position to the sample that was drawn first;
- * the first release of the position marks it as consumed.
+ * While an epoch runs, a sampler draws the epoch's samples ahead of the readers. Each drawn sample
+ * is pinned in the cache, and prepared. The first open of a position binds it to the oldest drawn
+ * sample that is not bound yet; the first release of the position consumes it. A *reader* is a
+ * thread of a script that opens files. A *worker* is a thread of the load pool (load.h): a reader
+ * thread, which reads the files of datasets, a decoder or a runner.
  *
  *   datasets.h    adds, removes and replaces datasets, also while jobs run
  *   jobs.h        adds, removes, saves and restores jobs; the samples of their epochs
@@ -43,18 +45,20 @@ void sched_free(struct sched **sched);
 typedef bool sched_head_of(const struct job_config *config, struct file_head *ret);
 
 /* Makes the scheduler keep tensors in files, from which the kernel can answer readers (backing.h):
- * the tensors of jobs for which head_of returns true. Must be called before jobs are added. The
- * caller keeps `backings` until sched_free. */
+ * the tensors of jobs for which head_of returns true. backings NULL: no tensor gets a file. The
+ * caller calls this before it adds jobs, and keeps `backings` until sched_free. */
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Lets a thread of the pool do work that takes long (load_pool_run). If the caller is itself a
- * decoder or a runner, and work->waits is false, the work is done before this function returns. */
+/* Lets a worker do work that takes long (load_pool_run). The calling thread itself does the work
+ * before this function returns if sched_stop has ended the pool, or if the thread is a decoder or
+ * a runner and work->waits is false. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
-/* Takes queued work back. Returns true if no worker has begun the work; then no worker will begin
- * it. Work that was never passed to sched_run or sched_run_later must be zeroed. */
+/* Takes queued or delayed work back. Returns true if it was queued or delayed; then no worker will
+ * begin it. Returns false if a worker has begun the work, or if the work was never passed to
+ * sched_run or sched_run_later; such work must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
 /* Counts bytes made from a tensor for one open as memory of the daemon, until sched_drop_content.
@@ -67,5 +71,6 @@ void sched_drop_content(struct sched *sched, uint64_t bytes);
 void sched_validate(struct sched *sched);
 
 /* Prints one line per job, for the log after a crash, and updates the statistics. The caller may
- * hold any lock. Takes the lock for ever, because the process is about to die. */
+ * hold any lock. Takes the scheduler's lock for ever, because the process is about to die; if
+ * another thread holds this lock for a whole second, prints only that the jobs are unknown. */
 void sched_dump(struct sched *sched, FILE *out);

@@ -15,8 +15,8 @@
  */
 enum handle_state {
 	HANDLE_OPENING, /* the thread that opens the file holds the lock */
-	/* The thread that opens the file tells the reader the ticket, without the lock; no other
-	 * thread may change the state. */
+	/* The thread in sched_open tells its caller the ticket (callback `parking`), without the
+	 * lock; no other thread may change the state. */
 	HANDLE_PARKING,
 	/* The engine has not answered, or a worker looks the sample up (looks_up). */
 	HANDLE_AWAITS_SAMPLE,
@@ -41,7 +41,7 @@ struct sched_handle {
 	const struct tensor *tensor;
 	enum handle_state state;
 	int status;
-	bool bad;	     /* the sample itself is bad */
+	bool bad; /* `status` is an error of the sample, and is not transient */
 	UT_hash_handle hash; /* entry in sched->tickets, by `ticket` */
 	uint64_t ticket;
 	uint64_t parked_ns;
@@ -71,8 +71,8 @@ void handle_asked(struct sched_handle *handle, int err, struct aftermath *afterm
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* Lets a worker look up the request's sample in a saved order (EFFECT_LOOK_UP). */
 void handle_look_up_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends an open: removes its ticket, and gives the handle its tensor, or, after an error, gives up
- * the sample. `opened` is called after the critical section. */
+/* Ends the wait of an open (HANDLE_FINISHED): removes its ticket, and gives the handle its tensor,
+ * or, after an error, gives up the sample. `opened` is called after the critical section. */
 void handle_finish_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 /* Ends a waiting open with an error, at once or when the thread that works on it is done. */
@@ -80,11 +80,12 @@ void handle_give_up_locked(
 	struct sched_handle *handle, int status, struct aftermath *aftermath);
 void handle_free(struct sched_handle *handle);
 
-/* Counts a handle that begins (change = 1) or ends (-1) to wait for its tensor. */
+/* Counts a handle that begins (change = 1) or ceases (-1) to wait for its tensor. */
 void handle_waits_locked(struct sched_handle *handle, int change);
 /* Reports an open to the job's watch (src/watch), when the open's epoch is known. */
 void handle_in_epoch_locked(const struct sched_handle *handle);
-/* Adds the event to the job's trace. There must be a trace. */
+/* Adds an event of this kind to the job's trace, unless the open is for another daemon or for a
+ * label. There must be a trace. */
 void handle_trace_event_locked(struct sched_handle *handle, enum sched_trace_kind kind);
 static inline void handle_trace_locked(
 	struct sched_handle *handle, enum sched_trace_kind kind)
@@ -95,7 +96,8 @@ static inline void handle_trace_locked(
 /* Gives notices (warnings about scripts) at the open of an image: if scripts keep too many files
  * open, or readers can't be told apart. */
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
-/* Gives a notice if the reader's training also runs on other machines, unless the job has `ranks`.
+/* The caller has found that the reader's training also runs on other machines. Gives a notice,
+ * unless the job has `ranks`, or positions decide their samples (EPOCHS_FIXED, EPOCHS_MIRRORED).
  * Returns true if the open must fail. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 

@@ -33,12 +33,13 @@
  *   sections   after.c: the end of a critical section; phases.c: the work that follows
  *   supply     supplying.c: its events and effects; tasks.c: gives its samples to workers; fetch.c:
  *              fetches samples from other daemons; storages.c; tiers.c; run_work.c: other work
- *   jobs       jobs.c; job_lists.c; admit.c: checks a new job; editions.c; programs.c: processes
- *              that read a job; skip*.c: leave out bad samples (skipping.h)
- *   datasets   dataset_list.c; rescan.c: new scans; stay.c: datasets that can't move;
- *              resident.c: samples in the cache, for daemons that draw
+ *   jobs       jobs.c; job_lists.c; start_jobs.c; admit.c: checks a new job; editions.c;
+ *              programs.c: processes that read a job; job_shares.c: shares of the decoders;
+ *              file_heads.c: tensors for the kernel; skip*.c: leave out bad samples (skipping.h)
+ *   datasets   dataset_list.c; rescan.c: new scans; stay.c: datasets whose jobs can't move to a
+ *              new scan; resident.c: samples in the cache, for daemons that draw
  *   figures    watching.c: opens and waits; readings.c: the last hour; job_status.c; dump.c;
- *              cache_advice.c: memory for all prepared samples
+ *              common_samples.c; cache_advice.c: memory for all prepared samples
  */
 
 struct adding;
@@ -73,8 +74,8 @@ struct sched_job {
 	/* the restore or export that the clerk thread has to do, or NULL */
 	struct clerk_restore *restoring;
 	bool clerk_wanted; /* queued for the clerk, or the clerk works for the job */
-	/* save_pause: seconds between two tries to save an epoch's order. save_in: seconds until
-	 * the next try */
+	/* save_pause: seconds between two tries to save an epoch's order; 0: the last try did not
+	 * fail. save_in: seconds until the next try; 0: none is planned */
 	uint32_t save_pause, save_in;
 	struct handle_queue parked; /* opens that wait, the oldest first */
 	struct share_job share;
@@ -153,8 +154,8 @@ struct sched {
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
-	/* evictions_told: number of evictions at the last advice (cache_advice.c). told_ns: time of
-	 * this advice */
+	/* evictions_told: number of evictions of needed samples at the last advice
+	 * (cache_advice.c). told_ns: time of this advice; 0: there was none */
 	uint64_t evictions_told, told_ns;
 	struct sched_handle *tickets; /* waiting opens, by ticket */
 	uint64_t next_ticket;

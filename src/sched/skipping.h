@@ -25,7 +25,8 @@ struct skip_plan {
 	struct binding bindings[];
 };
 
-/* Makes a plan for the job's present edition. *ret is NULL if nothing has to be left out. */
+/* Makes a plan for the job's present edition. *ret is NULL if no sample is bad, or if all samples
+ * are bad: then none is left out. */
 must_check int skip_plan_new(
 	const struct sched_job *job, const roaring_bitmap_t *bad, struct skip_plan **ret);
 void skip_plan_free(struct skip_plan *plan);

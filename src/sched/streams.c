@@ -218,8 +218,8 @@ static struct stream *stream_new(struct sched_job *job, uint32_t epoch)
 #define STEP_IDS 16384
 #define STEP_RESIDENTS 64
 
-/* Finishes the change of need counts that another stream may have begun (cache_need_begin): the
- * cache allows one change at a time. Releases the lock between steps. */
+/* Finishes the change of need counts that this or another stream has begun (cache_need_begin), if
+ * any: the cache allows one change at a time. Releases the lock between steps. */
 static void finish_change_locked(struct sched *sched)
 {
 	lock_assert_held(&sched->lock);
@@ -243,8 +243,8 @@ static void change_need_locked(struct stream *stream, enum cache_change change)
 	}
 }
 
-/* Does a step of the work that an inserted or removed stream has left to the stream's samplers.
- * Returns true if no work is left. */
+/* Does a step of the work that insertions and removals of streams have left to the samplers of this
+ * stream. Returns true if no work is left. */
 static bool settle_locked(const struct stream *stream)
 {
 	lock_assert_held(stream->edition->job->lock);

@@ -191,7 +191,8 @@ static struct wanted *next_decode(struct sched *sched, bool of_program)
 	return wanted;
 }
 
-/* Samples that programs prepare are not noted for the quarantine: they cause no crash here. */
+/* Samples that programs prepare are not noted for the quarantine: a program's crash does not end
+ * this process. */
 struct load_task *sched_next_run(void *context)
 {
 	struct wanted *wanted = next_decode(context, true);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
-/* Writes to the log and to kept()->reason why the previous engine died (has_died). Each engine
- * calls this when it starts. */
+/* Each engine calls this when it starts, also the first one. Notes kept()->oom_kills for the next
+ * engine. If has_died is true, the previous engine did not end as it was asked: writes to the log
+ * and to kept()->reason why it died. */
 void death_tell(bool has_died);

@@ -10,8 +10,9 @@
 
 /*
  * A lap is an epoch that a job's readers have read to the end. Its measurement, for joaderctl
- * explain, begins with the epoch's first open, and ends with the epoch's last consumed sample, or
- * with the next epoch's first open if nearly all samples have been consumed by then.
+ * explain, begins with the epoch's first open, and ends with the consumption of its last sample. If
+ * nearly all samples are consumed at the next epoch's first open, the measurement ends with the
+ * sample that was consumed last before this open.
  */
 
 /* An epoch counts as a lap if this many tenths of its samples were consumed: readers that fetch
@@ -162,8 +163,9 @@ static uint64_t cpu_of(long thread)
 	return file && fscanf(file, "%" SCNu64, &ns) == 1 ? ns : 0;
 }
 
-/* Adds the processor time that the reader threads have used since the last measurement. Adds
- * nothing if one of these threads has no known time in this or in the last measurement. */
+/* Adds the processor time that the readers' threads have used since the last measurement. Adds
+ * nothing if one of these threads has no known time in this or in the last measurement. readers: a
+ * copy of lap.reader, with the present times in cpu_ns. */
 static void add_locked(struct watch *watch, const struct lap_reader *readers)
 {
 	struct lap *lap = &watch->lap;

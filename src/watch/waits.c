@@ -10,7 +10,8 @@
  * Counts how long a job's readers waited, and for what. A job waits while at least one of its
  * readers waits. The cause follows from the sample of the reader that has waited longest:
  *
- *   storage      the sample is being read, or other reads of the storage have to end first
+ *   storage      the sample is being read or fetched, other reads of the storage have to end first,
+ *                or a transient error has delayed the sample
  *   decoding     the sample is being prepared, or no decoder is free
  *   queue        it is the turn of other jobs' samples, or there is no memory for the sample
  *   file system  joaderfs itself, whatever the sample: the time to answer opens (waits_took)

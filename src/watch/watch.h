@@ -23,7 +23,7 @@ struct wanted;
 
 #define RATE_SECONDS 8
 
-#define LAP_READERS 64 /* most reader threads that are told apart */
+#define LAP_READERS 64 /* most threads of readers that are told apart */
 
 struct lap_reader {
 	long thread;	/* id of the thread; 0: this entry and all later ones are free */
@@ -104,7 +104,7 @@ void waits_exposed_locked(const struct watch *watch, uint64_t ret[static WAIT_CA
 struct epoch_waits {
 	uint64_t exposed_ns[WAIT_CAUSES]; /* waits by cause since the job was added */
 	/* duration of the latest epoch, from its first open on; it lasts until now if a reader
-	 * waits, otherwise until the last consumed sample */
+	 * waits, otherwise until the job's most recent consumption of a sample */
 	uint64_t epoch_ns;
 	double waited_part; /* part of the epoch in which readers waited */
 };
@@ -126,7 +126,8 @@ void lap_measure(struct watch *watch);
 
 /* --- trace.c: opens and closes of readers --- */
 
-/* Adds the event to the trace, which must exist. Numbers opens: sets event->open. */
+/* Adds the event to the trace, which must exist. Gives an event of kind SCHED_TRACE_OPEN the next
+ * number in event->open; in other events the caller has set event->open. */
 void trace_note_locked(struct watch *watch, struct sched_trace_event *event);
 /* Starts a trace, if there is none. *ret_next: number of the next event. -ENOMEM. */
 must_check int trace_begin(struct watch *watch, uint64_t *ret_next);

@@ -44,7 +44,8 @@ struct world {
 	uint32_t rank_node[MOST_LEARNERS], rank_count[MOST_LEARNERS];
 	/* samples of each node beyond those that its learners take */
 	int64_t imbalance[MOST_LEARNERS];
-	bool pairs[MOST_LEARNERS * MOST_LEARNERS]; /* pairs[from * nodes + to]: samples move */
+	bool pairs[MOST_LEARNERS *
+		   MOST_LEARNERS]; /* pairs[from * nodes + to]: samples move */
 	struct rng rng;
 };
 

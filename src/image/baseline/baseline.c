@@ -10,7 +10,8 @@
  * neighbour of the row's first sample. */
 #define ROW_LEAD 32
 #define ALIGNMENT 64
-/* Most bytes of a segment per block (8 x 8 samples) of the image. Photographs have fewer. */
+/* Largest accepted size of a segment, in bytes per block (8 x 8 samples) of the image. Photographs
+ * have smaller segments. */
 #define MAX_BLOCK_BYTES 128
 
 struct baseline {

@@ -90,7 +90,8 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 typedef uint32_t ac_entry;
 
 #define END_OF_BLOCK 128 /* flag in the advance */
-#define MAX_AC_BITS 18	 /* largest accepted number of bits of a code and its value */
+/* most bits of the scan that an entry decodes; take_ac uses three entries per refill of 56 bits */
+#define MAX_AC_BITS 18
 
 static inline unsigned ac_advance(ac_entry entry)
 {
@@ -192,7 +193,8 @@ bool entropy_end(const struct entropy *entropy);
 
 /* Two blocks are transformed together: row i of the second one lies beside row i of the first. */
 #define PAIR_STRIDE (2 * BLOCK)
-/* Coefficients with numbers above 63, which a damaged block can have, are written from here on. */
+/* Coefficients of a damaged block, and zeros for the end of a block or for a code that the look-up
+ * lacks, can have numbers above 63. They are written from here on, and ignored. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
 struct pair {
@@ -209,8 +211,9 @@ struct quant {
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* Largest accepted sum of weights times coefficients. Up to this sum all samples are in -512..511
- * before they are clamped, and no 16-bit number of libjpeg overflows. */
+/* Largest sum of weights times absolute coefficients with which vector code transforms a block; up
+ * to this sum all samples are in -512..511 before they are clamped, and no 16-bit number of libjpeg
+ * overflows. transform_checked transforms other blocks. */
 #define MAX_WEIGHT (505 * 128)
 
 struct plane {
@@ -224,7 +227,7 @@ struct plane {
 	uint8_t *samples;
 	size_t stride;
 	uint32_t rows; /* sample rows of an MCU row */
-	uint32_t top;  /* row of the image to which the first row of `samples` belongs */
+	uint32_t top;  /* number, in the whole plane, of the first row of `samples` */
 };
 
 struct scan {
@@ -260,8 +263,8 @@ struct kernels {
 	/* Decodes an MCU row. If `keep` is set, makes the samples of the MCUs scan->first to
 	 * scan->end - 1. Returns false if the file is damaged or a number overflows. */
 	bool (*scan_row)(struct scan *scan, const struct kernels *kernels, bool keep);
-	/* Computes the samples of two blocks, and clears the coefficients. Returns false on
-	 * overflow. */
+	/* Computes the samples of the pair's one or two blocks, and empties the pair. Returns false
+	 * on overflow. */
 	bool (*transform)(struct pair *pair, const struct quant *quant, size_t stride);
 	/* Makes n pixels of RGB. Reads up to ROW_SLACK bytes past the end of each input row. */
 	void (*rgb)(const uint8_t *y, const uint8_t *cb, const uint8_t *cr, uint32_t n,
@@ -277,7 +280,7 @@ struct kernels {
 #define ROW_SLACK 64
 
 extern const struct kernels kernels_plain;
-/* Returns NULL on a machine without AVX2. */
+/* Returns NULL on a machine without AVX2, BMI1 or BMI2. */
 const struct kernels *kernels_avx2(void);
 
 /* Transforms a pair of blocks in plain code that checks each number. Returns false on overflow. */

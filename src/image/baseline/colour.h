@@ -7,7 +7,7 @@
 
 /*
  * Converts YCbCr to RGB as JFIF defines it. The factors have 16 fractional bits, and results are
- * rounded to the nearest number.
+ * rounded to the nearest number. Cb and Cr are the samples minus CHROMA_CENTRE.
  *
  *   R = Y + 1.402 Cr    G = Y - 0.34414 Cb - 0.71414 Cr    B = Y + 1.772 Cb
  */

@@ -13,8 +13,8 @@ struct code {
 	uint8_t symbol;
 };
 
-/* Numbers the codes of a table. Returns false if the table has no code, too many codes, or a code
- * whose bits are all 1. libjpeg refuses these tables, too. */
+/* Numbers the codes of a table. Returns false if the table has no code, or if libjpeg would refuse
+ * it because it has too many codes or a code whose bits are all 1. */
 static bool number_codes(const struct huffman_spec *spec, struct huffman_codes *codes)
 {
 	int code = 0, symbol = 0;

@@ -13,7 +13,7 @@
 #define unlikely(condition) __builtin_expect(condition, 0)
 
 /* Largest accepted absolute value of a DC coefficient. A DC coefficient is the sum of the DC
- * differences of all blocks up to this block. */
+ * differences of its plane's blocks, from the last restart marker up to this block. */
 #define MAX_DC 2047
 
 /* BLOCK_BAD: the block is damaged. BLOCK_DC: the block has no coefficient but DC. */
