@@ -18,7 +18,7 @@
 --   :ready run                    :offers:<run> hash, :rep:<run> set: until the log is whole
 
 -- Grows by one with each change of the functions: a node replaces a library of a smaller revision.
-local REVISION = 7
+local REVISION = 8
 
 local DAY = 24 * 60 * 60 * 1000
 -- A name in :with:<job>, the set of nodes that run the training. It keeps a resized training until
@@ -363,13 +363,16 @@ local function owners(keys, job, ranks)
 	return table.concat(result, ' ')
 end
 
+-- Leaves out a job whose facts were evicted: a node that runs it enters it again.
 local function jobs(keys)
 	local result = {}
 	for _, name in ipairs(redis.call('SMEMBERS', key(keys, 'jobs'))) do
 		local state = redis.call('HMGET', key(keys, 'job', name), 'epoch', 'next', 'n',
 			'ranks', 'batch', 'fingerprint')
-		result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
-			owners(keys, name, tonumber(state[4]) or 0)}
+		if state[1] then
+			result[#result + 1] = {name, state, redis.call('HGETALL', key(keys, 'cur', name)),
+				owners(keys, name, tonumber(state[4]))}
+		end
 	end
 	return result
 end

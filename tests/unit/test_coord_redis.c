@@ -237,10 +237,12 @@ static void change_file(const char *command, const char *path)
 	run(text);
 }
 
-static int beat_once(struct coord_resp *resp)
+/* Sends a heartbeat. look: receives the group's nodes and jobs; NULL: not asked for. */
+static int beat_as(struct coord_resp *resp, const char *name, struct coord_look *look)
 {
-	struct coord_node self = {.name = "node0", .incarnation = 5, .capacity = 1};
-	const struct coord_beat beat = {.self = &self, .ttl_ms = 1000};
+	struct coord_node self = {.incarnation = 5, .capacity = 1};
+	snprintf(self.name, sizeof(self.name), "%s", name);
+	const struct coord_beat beat = {.self = &self, .ttl_ms = 1000, .look = look};
 	struct coord_view view;
 	const struct coord_engine *engine = coord_resp_engine(resp);
 	return engine->beat(engine->context, &beat, &view);
@@ -262,15 +264,15 @@ Test(coord_redis, a_password_file_that_cannot_be_read_is_no_answer_of_the_engine
 	const struct coord_engine *engine = coord_resp_engine(resp);
 	for (size_t i = 0; i < sizeof(password_files) / sizeof(password_files[0]); i++) {
 		change_file(password_files[i].command, path);
-		cr_assert_eq(beat_once(resp), -ENOKEY);
+		cr_assert_eq(beat_as(resp, "node0", NULL), -ENOKEY);
 		const char *said = engine->refused(engine->context);
 		cr_expect_not_null(strstr(said, path), "%s", said);
 		cr_expect_not_null(strstr(said, password_files[i].says), "%s", said);
 		change_file("umask 077; echo hunter2 >", path);
 		change_file("chmod 640", path);
-		cr_assert_eq(beat_once(resp), 0);
+		cr_assert_eq(beat_as(resp, "node0", NULL), 0);
 		redis(&world, "-a hunter2 CLIENT KILL TYPE normal");
-		cr_assert_lt(beat_once(resp), 0);
+		cr_assert_lt(beat_as(resp, "node0", NULL), 0);
 	}
 	coord_resp_free(&resp);
 	world_end(&world);
@@ -342,6 +344,35 @@ Test(coord_redis, any_key_may_be_evicted_third)
 {
 	NEEDS_SERVER;
 	evict_each(2, 3);
+}
+
+/* No node enters its job again meanwhile, so all keys that were evicted before stay away. */
+Test(coord_redis, a_look_at_the_group_succeeds_whichever_keys_were_evicted)
+{
+	struct world world;
+	char name[256], command[320], message[COORD_TEXT];
+	struct coord_resp *resp;
+	struct coord_look look = {0};
+	NEEDS_SERVER;
+	begin(&world, NULL);
+	start_nodes(&world, 3);
+	world_until(&world, world_given_any(&world, 0, 0));
+	const struct coord_server server = {.url = world.server.url};
+	cr_assert_eq(coord_resp_new(&server, "group", 1000, &resp, message), 0);
+	cr_assert_eq(beat_as(resp, "looker", &look), 0);
+	cr_assert_eq(look.jobs.n, 1);
+	coord_look_free(&look);
+	FILE *in = keys_of(&world);
+	while (fgets(name, sizeof(name), in)) {
+		name[strcspn(name, "\n")] = '\0';
+		snprintf(command, sizeof(command), "DEL '%s'", name);
+		redis(&world, command);
+		cr_expect_eq(beat_as(resp, "looker", &look), 0, "%s", name);
+		coord_look_free(&look);
+	}
+	pclose(in);
+	coord_resp_free(&resp);
+	world_end(&world);
 }
 
 /* Evicts all keys that match the pattern, or only the first one. */
