@@ -53,7 +53,7 @@ struct daemon {
 	const char *mount_argument;
 	const char *engine; /* argument of --engine; NULL: there is no supervisor */
 	bool foreground, debug, unsupervised;
-	/* a /dev/fuse that another process has mounted; 0: joaderfs mounts the tree */
+	/* descriptor of /dev/fuse, mounted by another process; 0: joaderfs mounts the tree */
 	int device;
 	struct daemon_config config;
 	char *mountpoint;
@@ -145,7 +145,7 @@ static const struct option options[] = {
 	{"try", required_argument, NULL, 'T'},
 	{"metrics", required_argument, NULL, 'M'},
 	{"fuse-fd", required_argument, NULL, 'D'},
-	{"can-follow", required_argument, NULL, 'C'}, /* used by joaderctl upgrade */
+	{"can-follow", required_argument, NULL, 'C'}, /* used by control_upgrade.c */
 	{"engine", required_argument, NULL, 'E'},     /* used by the supervisor */
 	{0},
 };
@@ -206,7 +206,7 @@ static int parse_arguments(int argc, char **argv, struct daemon *ret)
 }
 
 /* Finds the absolute path of the mount point. Does not call realpath if the mount point is mounted
- * already, because no process serves the mount yet. */
+ * already, because realpath would wait: no process serves the mount yet. */
 static int find_mountpoint(struct daemon *daemon)
 {
 	const char *path = daemon->mount_argument;

@@ -13,7 +13,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* The child sends one byte here when the daemon is ready. -1: no parent waits. */
+/* Socket to the parent. The child sends one byte when the daemon is ready. -1: no parent waits. */
 static int ready_fd = -1;
 
 static int status_of_failed(pid_t child)

@@ -10,8 +10,10 @@
  * ready, so that messages appear on the terminal, and the exit status tells whether the daemon has
  * started.
  *
- *   Flow: main calls background_begin before it opens any file, sets up the rest in the child, lets
- *         the log write to a file (log_to_file), and calls background_ready.
+ *   Flow: the supervisor calls background_begin before it starts an engine, and background_ready
+ *         when the first engine serves the mount; this engine has called background_leave. A
+ *         process without a supervisor calls background_begin before it opens any file, lets the
+ *         log write to a file (log_to_file), and calls background_ready.
  *   Threads: background_begin while there is one thread only; background_ready once.
  *   Errors: -errno.
  */

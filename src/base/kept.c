@@ -19,7 +19,7 @@
 
 static struct kept alone; /* used without a supervisor */
 static struct kept *page = &alone;
-static int supervisor = -1; /* the supervisor's socket, or -1 */
+static int supervisor = -1; /* socket to the supervisor; -1: there is no supervisor */
 static bool again;
 static struct lock lock = {
 	.mutex = PTHREAD_MUTEX_INITIALIZER,

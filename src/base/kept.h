@@ -40,7 +40,8 @@ struct kept_mount {
 	uint64_t root;	 /* inode number of the mount's root (inode_pack) */
 	bool other_pids; /* the pids of readers belong to another name space */
 	/* Features that the kernel granted when the mount began. maps_direct: files that bypass the
-	 * page cache can be mapped. passes_through: the kernel can read files itself. */
+	 * page cache can be mapped. passes_through: the kernel can read files itself.
+	 * omits_opendir: not used. */
 	bool maps_direct, passes_through, omits_opendir;
 	bool foreign; /* another process has made the mount, and will unmount it */
 	/* The daemon sends the kernel no notifications, so names and attributes expire after a
@@ -98,7 +99,9 @@ struct kept {
 	uint32_t bytes;
 	/* The supervisor writes the members from here on. */
 	atomic_uint lives; /* engines started so far */
-	atomic_int died; /* exit status of the last engine (wait(2)); 0: none has ended */
+	/* exit status (wait(2)) of the last engine, if it died; 0: it exited with 0 or handed over
+	 * the mount, or there was none */
+	atomic_int died;
 	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
 	atomic_bool sick;   /* set after too many deaths: the engine only answers EIO */
 	atomic_bool ending; /* set when an engine that starts now should only unmount */
@@ -107,14 +110,15 @@ struct kept {
 	atomic_bool ended;	/* the engine or another process has unmounted */
 	atomic_bool hands_over; /* the engine ends, so that another one takes over */
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
-	/* a worker's crash ended the last engine (kept_note.crashed) */
+	/* a worker's crash ended the engine (kept_note.crashed); the supervisor looks at this when
+	 * the engine has ended, and sets false when it starts the next one */
 	atomic_bool blamed;
 	_Atomic uint64_t handles;
 	/* out-of-memory kills before the engine began (machine.h) */
 	_Atomic uint64_t oom_kills;
 	atomic_int last_backing;
 	char log[KEPT_PATH];	 /* log file; empty: standard error */
-	char program[KEPT_PATH]; /* program of the next engine; empty: the present one */
+	char program[KEPT_PATH]; /* program of later engines; empty: the supervisor's */
 	char reason[1024];	 /* cause of the last death, for users */
 	char error[768];	 /* last logged error before the death */
 	struct kept_descriptor descriptors[KEPT_DESCRIPTORS];

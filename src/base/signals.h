@@ -10,8 +10,8 @@
 /*
  * Signals of a process that must unmount before it ends.
  *
- *   Flow: main calls signals_begin first, signals_hold before it mounts, and signals_release after
- *         libfuse has installed its handlers.
+ *   Flow: main calls signals_begin first, and signals_hold before it mounts. session_run calls
+ *         signals_release after libfuse has installed its handlers.
  *   Threads: only the thread that serves the mount receives signals. All other threads are started
  *         by signals_thread, or between signals_hold and signals_release.
  *   Errors: -errno of signals_thread; otherwise none.

@@ -86,7 +86,6 @@ struct change {
 };
 
 struct cache {
-	uint64_t capacity;
 	const struct evict_ops *ops;
 	struct evict evict;
 	LIST_HEAD(, cache_space) spaces;

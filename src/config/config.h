@@ -19,7 +19,9 @@
  * page and the messages are made from the tables of all options (config_table_daemon.c and
  * config_table_job.c).
  *
- *   Flow: main loads the daemon's ini and the inis of jobs; the other modules get the structs.
+ *   Flow: main loads the daemon's ini, src/sched the inis of the jobs directory, src/control the
+ *         inis that joaderctl sends, and src/dataset the inis of added datasets. The other modules
+ *         get the structs.
  *   Owns: a struct owns all its strings; config_*_free frees them.
  *   Errors: -EINVAL: the ini has mistakes, and is not loaded at all. Each mistake is reported as
  *           "file:[section]:key: found ..., allowed ..., did you mean ...?". Other -errno: the file
@@ -74,7 +76,9 @@ struct dataset_config {
 	enum dataset_look look;
 	/* a request is repeated if the server sends nothing for this time */
 	uint32_t timeout_s;
-	char *endpoint, *region; /* settings of s3; NULL: the environment decides */
+	/* The members from here on are settings of s3. NULL: the value that Amazon's tools would
+	 * find in the environment or in their files. */
+	char *endpoint, *region;
 	char *credentials; /* absolute path of a file; "none": requests are not signed */
 	char *profile;
 	enum bucket_names { NAMES_AUTO, NAMES_PATH, NAMES_HOST } bucket_names;
@@ -159,8 +163,8 @@ struct daemon_config {
 #define CONFIG_MOST_DATASETS 2048 /* most datasets at one time */
 
 /* A section [tensor NAME] of a job: it tells how some files are prepared, and in which format they
- * are shown. If NAME is a pattern, the section is about the samples whose paths match the pattern.
- * Otherwise NAME is a word, such as mask, and the section is about the second files of pairs. */
+ * are shown. A section with the key `from` is about the second files of pairs; NAME is a word, such
+ * as mask. A section without this key is about the samples whose paths match NAME, a pattern. */
 struct job_section {
 	char *name; /* a pattern for paths, or the name of second files */
 	char *text; /* the section's keys and values, one per line, as in an ini */
@@ -195,7 +199,7 @@ struct job_config {
 	uint32_t owner, group;
 	uint32_t mode; /* mode of the job's directory; 0: not given */
 	double weight; /* share of the decoders' time, relative to other jobs' weights */
-	uint32_t epochs;  /* 0: the job never ends */
+	uint32_t epochs;  /* 0: CONFIG_MOST_EPOCHS; see config_job_epochs */
 	char *order_text; /* `order` as in the ini */
 	enum job_order order;
 	char *where; /* predicate that selects samples; NULL: none */
@@ -203,13 +207,15 @@ struct job_config {
 	uint32_t idle_s;
 	/* refuses a script that reads current/ more than an epoch away from another script */
 	bool refuses_second;
-	bool refuses_machines; /* refuses a script with ranks on other machines */
-	bool one_script;       /* all readers of current/ are ranks of one training */
-	bool skips_bad;	       /* leaves bad samples out of later epochs */
-	uint32_t keep_epochs;  /* number of ended epochs whose orders are kept */
-	/* training: name of a training on several nodes, by default the job's name. ranks: number
-	 * of jobs that divide the samples of this training; 0: the training is on one node only.
-	 * rank: number of this job among these jobs, from 0 on. */
+	/* refuses a script with ranks on other machines, if an open draws a sample of the file's
+	 * label (layout = classes, or fixed_labels) */
+	bool refuses_machines;
+	bool one_script;      /* all readers of current/ are ranks of one training */
+	bool skips_bad;	      /* leaves bad samples out of later epochs */
+	uint32_t keep_epochs; /* number of ended epochs whose orders are kept */
+	/* training: name of a training on several nodes, by default the job's name; NULL if `ranks`
+	 * is 0. ranks: number of jobs that divide the samples of this training; 0: the training is
+	 * on one node only. rank: number of this job among these jobs, from 0 on. */
 	char *training;
 	uint32_t ranks, rank;
 	/* Numbers in the ini, from which the fields `ranks` and `rank` above are computed. ranks:
@@ -222,7 +228,8 @@ struct job_config {
 	/* samples that all ranks read in one step; at least processes.ranks */
 	uint32_t global_batch;
 	char *prepare; /* name of a section [preparation NAME]; NULL: none */
-	/* path of a sample's second file, such as its mask; only in [tensor NAME] */
+	/* path of a sample's second file, such as its mask, while [tensor NAME] is parsed; NULL in
+	 * a loaded job, whose preparation.sections has the path */
 	char *from;
 	/* a sample is a directory, from which preparation.frames files are taken */
 	bool groups_directories;
@@ -234,7 +241,7 @@ struct job_config {
 	enum view_size size;
 	char *extension;    /* extension of the files, without the dot */
 	uint32_t lookahead; /* samples to prefetch; 0: auto */
-	uint32_t shard; /* positions per directory (flat) or file (tar); 0: no shards */
+	uint32_t shard; /* positions per directory (0: none) or tar file (0: CONFIG_TAR_SAMPLES) */
 	uint32_t batch; /* samples per file of layout batch */
 	bool drop_last; /* layouts batch and tar: omits a last file that is not full */
 	char *labels;	/* "drawn", "fixed", or "columns: X Y ..." */
@@ -264,12 +271,19 @@ const char *config_label_columns(const struct job_config *job);
 /* Copies the first name of *list to `ret`, and moves *list past it. false: no name is left. */
 bool config_next_column(const char **list, char ret[CONFIG_LONGEST_COLUMN + 1]);
 
-/* Tells whether the tensors are so small (64 x 64 pixels or less) that opening a file
- * takes longer than preparing its tensor. */
+/* Tells whether each file has one tensor of at most 64 * 64 * 3 bytes. Opening such a file takes
+ * longer than preparing its tensor. Returns false for layouts tar and batch. */
 bool config_has_small_files(const struct job_config *job, uint64_t tensor_bytes);
 
-/* Returns how many samples the job prefetches at first. The number may grow later. */
+/* Returns how many samples the job prefetches at first. The number may grow later if
+ * job->lookahead is 0. */
 uint32_t config_lookahead(const struct job_config *job);
+
+#define CONFIG_TAR_SAMPLES 1000 /* samples of a tar file if the ini has no `shard` */
+
+/* Returns the number of positions of a file of an epoch: of a tar file or a batch (the last one may
+ * have fewer), or 1. */
+uint32_t config_file_samples(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
 {
@@ -320,13 +334,14 @@ must_check int config_add_dataset(
 
 /* Describes an environment variable that could not be replaced. */
 struct config_unset {
-	unsigned line; /* line of the ini; only config_environment sets it */
+	unsigned line; /* line of the ini; config_environment_setting does not set it */
 	const char *key;
 	char text[300]; /* found ..., allowed: ... */
 };
-/* Replaces $NAME and ${NAME} by environment variables of this process, in a job's values of name,
- * dataset, training, ranks, rank, local_ranks, node_rank and global_batch. The caller frees *ret.
- * -EINVAL: *unset describes a missing variable. */
+/* Replaces $NAME and ${NAME} by environment variables of this process. text: a job's ini; only the
+ * values of name, dataset, training, ranks, rank, local_ranks, node_rank and global_batch change.
+ * The caller frees *ret. -EINVAL: *unset describes a variable that is not set, is empty, or has
+ * several lines. */
 must_check int config_environment(
 	const char *text, char **ret, struct config_unset *unset);
 /* Replaces variables in one setting "SECTION.KEY=VALUE", for the keys of config_environment. The

@@ -8,8 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The ranks of a training can use one ini: the launcher sets a variable with the rank's
- * number. Variables are allowed only for these keys, where a $ has no other meaning. */
+/* The ranks of a training can use one ini: the launcher sets a variable with the rank's number.
+ * Variables are replaced only in the values of `keys`, where a $ has no other meaning. */
 
 static const char *const keys[] = {"name", "dataset", "training", "ranks", "rank",
 	"local_ranks", "node_rank", "global_batch"};

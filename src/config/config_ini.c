@@ -15,7 +15,7 @@
  * bad line, cut long lines and long names of sections, and not tell in which line a section
  * begins. */
 
-#define MAX_LINE (INI_MAX_LINE - 3) /* the longest line that inih accepts */
+#define MAX_LINE (INI_MAX_LINE - 3) /* bytes of the longest line that inih accepts */
 #define MAX_FILE (1 << 20)
 
 void ini_mistake_nearest(struct ini *ini, unsigned line, const char *label,
@@ -341,7 +341,8 @@ static void read_text(struct ini *ini, const char *text)
 	}
 }
 
-/* Finds or adds the section that a setting names. NULL: a mistake was reported. */
+/* Finds or adds the section that a setting names. NULL: a mistake was reported, or memory has run
+ * out (ini->err). */
 static struct ini_section *section_of_setting(struct reader *reader, const char *word)
 {
 	struct ini_section *section = find_label(reader->ini, word);

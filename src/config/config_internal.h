@@ -120,7 +120,8 @@ enum job_order config_order_of(const char *text);
 #define NAME_RULE "1 to 64 of A-Z a-z 0-9 . _ -, not starting with a dot"
 bool config_name_valid(const char *name);
 
-/* Parses a number without an exponent, such as 1, 0.5 or .5, and moves *text past it. */
+/* Parses a number without an exponent, such as 1, -0.5 or .5, and moves *text past it. Returns
+ * false if there is no number, or if the number has too many digits (more than 15). */
 bool config_decimal(const char **text, double *ret);
 
 /* Sets *ret to the file's directory, absolute. Returns 0 or -errno. */
@@ -156,8 +157,9 @@ struct ini {
 	int err; /* -ENOMEM once memory has run out */
 };
 
-/* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Reports mistakes in
- * the syntax, the sections and the keys. -errno, reported: the file can't be read. */
+/* Fills in ini->sections from the text, or from ini->file if `text` is NULL. Environment variables
+ * (config_environment) are replaced only in the file of a job. Reports mistakes in the syntax, the
+ * sections and the keys. -errno, reported: the file can't be read, or a variable is missing. */
 must_check int ini_read(struct ini *ini, const char *text);
 /* Reports an unknown value, and the most similar valid one unless `nearest` is NULL. */
 void ini_mistake_nearest(struct ini *ini, unsigned line, const char *label,
@@ -183,7 +185,8 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the number of the ini's line that has the key; 0: no line has it. */
+/* Returns the number of the ini's line that has the key. LINE_OF_SETTING: a setting has the key
+ * (ini_set). 0: the key has no value. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 
 /* Reports FILE[:LINE][:[LABEL]][:KEY]: text, without the parts that are 0 or NULL. */
@@ -208,7 +211,8 @@ void config_free_templates(struct daemon_config *daemon);
 void config_fill_preparations(struct ini *ini, struct daemon_config *daemon);
 void config_free_preparations(struct daemon_config *daemon);
 
-/* Fills in all [tensor NAME] sections, after the job's other fields. */
+/* Makes job->sections and preparation.sections from all sections [tensor NAME]. The caller has
+ * filled in the job's other fields, because the sections are checked against them. */
 void config_fill_sections(struct ini *ini, struct job_config *job);
 void config_free_sections(struct job_config *job);
 must_check int config_copy_sections(
@@ -222,7 +226,8 @@ void config_check_tensor(struct ini *ini, const struct job_config *job);
 /* Reports that the key must not have the value `found`. */
 void config_refuse(struct ini *ini, enum section_id section, const char *key,
 	const char *found, const char *allowed);
-/* Checks `ranks` and related keys, and sets the job's rank. */
+/* Checks `ranks` and related keys, and sets the fields that follow from them: ranks, rank,
+ * one_script, global_batch and training. */
 void config_check_ranks(struct ini *ini, struct job_config *job);
 const char *config_extension_of(enum sample_format format);
 

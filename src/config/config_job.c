@@ -8,12 +8,14 @@
 #include <errno.h>
 #include <string.h>
 
-/* A longer path would make its line in the printed job.ini too long for the parser. */
+/* Most bytes of `path` in [view], after %name was replaced. A longer path would make its line in
+ * the printed job.ini too long for the parser. */
 #define MAX_PATH 180
 #define ARRAYS_ONLY "only with format = npy, record or raw"
 
-/* Tells whether option number i changes samples, and the ini gives it another value than
- * the default. Default values do not count, because config_print_job prints all keys. */
+/* Tells whether option number i changes samples, and the ini gives it another value than the
+ * default. Default values do not count: config_print_job prints them for all keys, and the printed
+ * ini must be accepted again. */
 static bool asks_for_change(const struct ini *ini, size_t i)
 {
 	const struct option *option = config_option(i);
@@ -374,6 +376,13 @@ uint32_t config_lookahead(const struct job_config *job)
 	if (job->lookahead > 0)
 		return job->lookahead;
 	return two > least ? two : least;
+}
+
+uint32_t config_file_samples(const struct job_config *job)
+{
+	if (job->layout == LAYOUT_TAR)
+		return job->shard ? job->shard : CONFIG_TAR_SAMPLES;
+	return job->layout == LAYOUT_BATCH && job->batch ? job->batch : 1;
 }
 
 const char *config_extension_of(enum sample_format format)

@@ -45,7 +45,8 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the job's format, or PNG if the job's format can't hold palette indices. */
+/* Returns the format of a section [tensor NAME] that gives none: the job's format, or PNG if the
+ * job's format can't hold palette indices, as many masks have them. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG

@@ -30,7 +30,7 @@
  *   add --import NAME [--at EPOCH:POSITION] ...
  *                   adds one job that continues from an exported checkpoint; the request carries
  *                   the descriptor of the checkpoint's file; NAME: the file's name in messages
- *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets | top | explain
+ *   ls | cluster | status [JOB] | order JOB [EPOCH] | stats | datasets [DATASET] | top | explain
  *   cluster-forget NODE|TRAINING
  *   cluster-resize TRAINING RANKS [LOCAL_RANKS]
  *   trace JOB [FROM]  opens and closes by the job's readers, from event number FROM on
@@ -52,8 +52,9 @@
  *
  *   Owns: the socket file, which it removes at the end. A stale file, at which no process answers,
  *         is replaced. If a process answers: -EADDRINUSE.
- *   Threads: one for clients, one for the commands that change jobs (add, rm, restore, mount), and
- *            one for those that change datasets. The last two carry out one command at a time.
+ *   Threads: one for clients and short commands; one for long commands (add, rm, restore, export,
+ *            mount, cluster-forget, cluster-resize, upgrade); one for the commands that change
+ *            datasets. The last two carry out one command at a time.
  *   Errors: -errno, logged.
  */
 

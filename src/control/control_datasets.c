@@ -250,7 +250,7 @@ static bool move_behind(const struct request *request, struct dataset *next)
 }
 
 /* Scans a dataset in the background, while jobs use it. Then makes these jobs use the new scan.
- * Jobs of this dataset may be added and removed during the scan, but not during move_behind. */
+ * Jobs of this dataset may be added during the scan, but not during move_behind. */
 static bool scan_behind(
 	const struct request *request, const struct dataset_config *config)
 {

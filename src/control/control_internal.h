@@ -17,8 +17,8 @@ struct sched_job;
 
 /*
  * The thread of control.c waits for sockets, and never for a client. Two workers (worker.c) carry
- * out the commands that take long: one changes jobs, and the other one, the scanner, changes
- * datasets, whose scans may take hours.
+ * out the commands that take long. One of them, the scanner, changes datasets, whose scans may take
+ * hours; the other one carries out all other long commands, such as those that change jobs.
  *
  * A client is a connection, a listener a socket for clients, and a grant a socket for one job.
  *
@@ -29,8 +29,8 @@ struct sched_job;
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
 
-/* The thread for a request: control's own, the WORKER for commands that change jobs, or
- * the SCANNER for commands that change datasets. */
+/* The thread for a request: control's own, the SCANNER for commands that change datasets, or the
+ * WORKER for other commands that take long. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct client *client);
 

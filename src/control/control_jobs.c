@@ -89,7 +89,7 @@ static int parse_one(
 	return err ? err : take_owner(all, &addition->config);
 }
 
-#define OWN_NAMES 10000 /* the search for a free name ends here */
+#define OWN_NAMES 10000 /* the last name that find_own_name tries is NAME-9999 */
 
 static bool is_taken(struct sched *sched, const char *name)
 {
@@ -305,8 +305,9 @@ static int carry_out(struct additions *all)
 	return err;
 }
 
-/* Sets all->template to the template of this name. Returns false if there is no such template, or
- * if the request has files, too (`rest` is their number). The answer then has the reason. */
+/* Sets all->template to the template of this name. rest: number of the arguments that name and
+ * contain files. Returns false if there is no such template, or if `rest` is not 0; the answer has
+ * the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

@@ -76,11 +76,12 @@ char *control_ini_of(const char *directory, const char *name);
 	"dataset ls | dataset add FILE TEXT | dataset rm DATASET | dataset rescan "      \
 	"DATASET"
 
-/* Carries out a dataset command, which adds, removes or rescans a dataset while the daemon runs. A
- * new dataset is scanned, and its ini is saved in <state>/datasets; then jobs may use it. A failure
- * undoes all steps. During a rescan no job can begin to use the dataset; afterwards the new scan
- * replaces the earlier scan. A scan ends when control->ends becomes true. Returns false if the
- * command failed; the answer has the reason. */
+/* Carries out a dataset command, which lists, adds, removes or rescans datasets while the daemon
+ * runs. A new dataset is scanned, and its ini is saved in <state>/datasets; then jobs may use it. A
+ * failure undoes all steps for this dataset, but not for datasets that the same ini has added
+ * before. Jobs can't begin to use a dataset during its rescan; afterwards the new scan replaces the
+ * earlier scan. A scan ends when control->ends becomes true. Returns false if the command failed;
+ * the answer has the reason. */
 bool control_dataset(const struct request *request);
 
 /* Scans the datasets for which the daemon's start only opened the last scan's lists of samples, to
@@ -93,8 +94,9 @@ void control_look_for_changes(struct control *control);
 
 /* `joaderctl upgrade [PROGRAM]`: this engine process ends, and the supervisor starts the next one,
  * possibly from another program. The next engine takes over as after a crash (supervisor.h), so
- * readers notice nothing. Asks the program whether it can take over; if not, returns false, and the
- * answer has the reason. Then the client gets its answer, and control_hand_over ends the process. */
+ * readers notice nothing. Asks the program whether it can take over. Returns false if it can't; the
+ * answer has the reason. Otherwise the client gets its answer, and then control_hand_over ends the
+ * process. */
 bool control_upgrade(const struct request *request);
 _Noreturn void control_hand_over(void);
 

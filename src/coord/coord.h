@@ -60,7 +60,7 @@
 #define COORD_AT_CURSOR UINT32_MAX
 #define COORD_RANKS 4096       /* most ranks of a job; [job] ranks has the same limit */
 #define COORD_BATCH (1U << 24) /* most samples of a global mini-batch */
-#define COORD_EPOCHS (UINT32_MAX / 2)
+#define COORD_EPOCHS (UINT32_MAX / 2) /* largest number of an epoch */
 
 struct coord;
 struct coord_engine;
@@ -69,6 +69,7 @@ struct coord_node {
 	char name[COORD_NAME];
 	uint64_t incarnation; /* random; differs at each start of the daemon; never 0 */
 	char address[COORD_ADDRESS]; /* other nodes fetch tensors there; "": none */
+	/* share of the samples whose home is this node, in any unit; more than 0 (place.h) */
 	double capacity;
 	/* incarnation of the daemon that used this state directory before, whose leases this node
 	 * may take over; 0: none */
@@ -163,8 +164,9 @@ struct coord_options {
 	uint64_t ttl_ns;       /* duration of leases; a node silent for longer is dead */
 	uint64_t seed;	       /* differs on each node and at each start */
 	uint32_t mini_batches; /* least number of mini-batches drawn ahead; 0 means 4 */
-	/* limit of a sum to which each job contributes its largest id, because the samplers' memory
-	 * grows with this id; 0 means 2^33 */
+	/* limit of the sum of (largest id + 1) over all jobs of the group, because the samplers'
+	 * memory grows with this sum; a leader beyond the limit draws nothing, and reports
+	 * COORD_AWAY; 0 means 2^33 */
 	uint64_t most_ids;
 	struct coord_calls calls;
 };

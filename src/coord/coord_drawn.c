@@ -310,7 +310,8 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 		coord_moved(coord);
 		drop_stream(job);
 	}
-	struct coord_engine_job before = job->log; /* the caller frees its arrays */
+	/* goes to *log, so the caller frees the arrays of the previous log */
+	struct coord_engine_job before = job->log;
 	job->log = *log;
 	*log = before;
 	measure(coord, job);

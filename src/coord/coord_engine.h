@@ -9,7 +9,8 @@
  * The engine keeps the group's state, and has the few functions that change it. Each function is
  * atomic. There are two engines: one in the daemon's process (coord_local.h), and one in a server
  * that speaks the Redis protocol (coord_resp.h). An entry that `expires` is lost unless it is
- * renewed:
+ * renewed. A node whose entry was lost is still known by its name, until the node leaves, or until
+ * `ready` or an operator makes the group forget it:
  *
  *     lead        incarnation of the leader (expires); token, term
  *     node        name -> incarnation, address, capacity        expires
@@ -181,10 +182,11 @@ struct coord_engine {
 	 * leader's lease if the node leads. */
 	int (*release)(void *context, const struct coord_node *self, const char *job,
 		uint32_t rank);
-	/* Notes that the node runs the job. If the job is new to the group, its cursors begin at
-	 * job->epoch and job->n_log. -EINVAL: other nodes run a job of this name with other facts
-	 * (coord_facts.h), or the group's log is shorter than job->log. The node then does not
-	 * count as running the job; `differs` describes the difference. */
+	/* Notes that the node runs the job. The log of a job that is new to the group begins with
+	 * job->log, and the cursor of each rank begins at the end of the rank's part of job->log.
+	 * -EINVAL: other nodes run a job of this name with other facts (coord_facts.h), or the
+	 * group's log is shorter than job->log. The node then does not count as running the job;
+	 * `differs` describes the difference. */
 	int (*enter)(void *context, const char *node, const struct coord_job *job,
 		char differs[COORD_TEXT]);
 	int (*leave)(void *context, const char *node, const char *job);
@@ -202,8 +204,8 @@ struct coord_engine {
 	 * epoch e - 1 is not completely drawn, or a rank has not read epoch e - 2 to its end. Ranks
 	 * that no node serves count, too. */
 	int (*open)(void *context, const char *run, const char *job, uint32_t epoch);
-	/* Appends samples to the log. -ESTALE: the token is not the newest leader's, or
-	 * append->base is not the log's length. */
+	/* Appends samples to the log. -ESTALE: the token is not the newest leader's,
+	 * append->epoch is not the running epoch, or append->base is not the log's length. */
 	int (*append)(void *context, const char *run, const struct coord_token *token,
 		const struct coord_append *append);
 	/* Carries out n reads at once. -ESTALE: the life has changed. */
@@ -211,8 +213,9 @@ struct coord_engine {
 	/* Deletes the feeds of an epoch, which must not be the running one. */
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
-	/* Checks the log. -ESTALE: samples were lost. In this case the engine has dropped the log
-	 * from the start of an epoch on, and the nodes must repair it. */
+	/* Checks the log of the running epoch, and of the previous epoch if a rank still reads that
+	 * epoch. -ESTALE: samples were lost, so the engine has dropped the log from the start of
+	 * the first epoch that lacks samples on, and the nodes must repair the log. */
 	int (*mend)(void *context, const char *run, const char *job);
 	/* Offers the samples at consecutive positions of this node's journal for the repair. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);

@@ -38,7 +38,8 @@ static uint32_t find_end(
 	return end;
 }
 
-/* Copies to `ids` the offered samples that are still in `remaining`. */
+/* Copies offered samples to those of their positions in `ids` that are still holes (SAMPLE_NONE),
+ * and removes the copied samples from `remaining`. Leaves out samples that `remaining` lacks. */
 static void place_offer(const struct coord_append *to, const struct coord_offer *offer,
 	roaring_bitmap_t *remaining, sample_id *ids)
 {
@@ -56,7 +57,7 @@ static void place_offer(const struct coord_append *to, const struct coord_offer 
 	}
 }
 
-/* Gives a random remaining sample to each of n positions that no journal has offered. */
+/* Replaces each hole (SAMPLE_NONE) in the n entries of `ids` by a random sample of `remaining`. */
 static int fill_holes(
 	struct coord *coord, const roaring_bitmap_t *remaining, sample_id *ids, size_t n)
 {

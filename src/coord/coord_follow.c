@@ -66,8 +66,9 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
+		/* goes to jobs->jobs[i], so the caller frees the arrays of the previous log */
 		struct coord_engine_job before =
-			job->log; /* the caller frees its arrays */
+			job->log;
 		job->log = jobs->jobs[i];
 		jobs->jobs[i] = before;
 	}

@@ -182,7 +182,7 @@ int local_facts(void *context, const char *name, struct coord_job *ret)
 	return job ? coord_facts_copy(&job->facts, ret) : -ENOENT;
 }
 
-/* --- samples that nodes hold ------------------------------------------------------------ */
+/* --- sets of samples that nodes report -------------------------------------------------- */
 
 void local_told_free(struct local_told *told)
 {

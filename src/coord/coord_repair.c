@@ -154,7 +154,8 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 	int err = read_log(coord, job, run, ids, &n);
 	if (err)
 		return err;
-	/* The log is too short, or the epoch is over and its feeds deleted. */
+	/* The log is too short, or the feeds were deleted because the epoch is over. Deleted feeds
+	 * can't be compared. */
 	if (n < run->n) {
 		err = coord_mend(coord, run->job);
 		if (!err)

@@ -51,10 +51,10 @@ must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
  * training. Other errors: `said` is the server's refusal. */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
-/* Lets the training continue with another number of ranks, even while nodes run it. local_ranks:
- * how many of these ranks read each job; 0: as before. -EINVAL: not possible; `said` is the reason.
- * -ENOENT: no such training; -EAGAIN: the log is being repaired. Other errors: `said` is the
- * server's refusal. */
+/* Lets the training continue with `ranks` processes, even while nodes run it. local_ranks: number
+ * of these processes that together read one rank's samples (coord_job); 0: as before. -EINVAL: not
+ * possible; `said` is the reason. -ENOENT: no such training; -EAGAIN: the log is being repaired.
+ * Other errors: `said` is the server's refusal. */
 must_check int coord_resp_resize(struct coord_resp *resp, const char *job, uint32_t ranks,
 	uint32_t local_ranks, char said[COORD_TEXT]);
 /* Tells whether the maxmemory-policy lets the server evict even keys that have no time to live. */

@@ -51,7 +51,7 @@ struct resp_words {
 	size_t *length;
 	size_t n, room;
 	char *numbers; /* buffers of words that are numbers */
-	/* why the command can't be sent; 0: it can; -ENOMEM: no memory, or no room */
+	/* why the command can't be sent; 0: it can; -ENOMEM: no memory, or over `room` words */
 	int err;
 };
 

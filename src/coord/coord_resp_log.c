@@ -171,7 +171,7 @@ int resp_ready(void *context, const char *run, const struct coord_token *token)
 	return resp_do(context, &words);
 }
 
-/* --- samples that nodes hold ------------------------------------------------------------ */
+/* --- sets of samples that nodes report -------------------------------------------------- */
 
 int resp_tell(void *context, const char *node, const char *dataset,
 	const roaring_bitmap_t *ids, uint32_t ttl_ms)

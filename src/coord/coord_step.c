@@ -120,7 +120,8 @@ static void viewed(struct coord *coord, const struct coord_view *view)
 	coord->joined = true;
 	if (view->leader && view->leader != before.leader)
 		coord_moved(coord);
-	/* the server lost its data without a restart, for instance by FLUSHALL */
+	/* The log is not complete any more, although the server did not restart: the server lost
+	 * data, for instance by FLUSHALL, or engine->mend has dropped a part of the log. */
 	bool emptied = before.ready && !view->ready;
 	if (!was_joined || strcmp(before.run, view->run) != 0 || emptied)
 		new_life(coord);

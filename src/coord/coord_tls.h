@@ -12,9 +12,10 @@
  *         the files, which may have changed in between.
  *   Trust: the server's certificate must be signed by an authority in server->ca, and be valid for
  *         the requested host.
- *   Errors: -errno with a message that the caller prints after "the engine "; the message of
- *         coord_tls_check is a sentence of its own. -ENOTSUP: built without OpenSSL's libssl.
- *         -ETIMEDOUT has no message.
+ *   Errors: -errno. Errors of TLS, of certificates and of their files set `message`, and so does a
+ *         handshake without an answer (-ETIMEDOUT); other errors leave `message` unchanged. The
+ *         caller prints the message after "the engine "; the message of coord_tls_check is a
+ *         sentence of its own. -ENOTSUP: built without OpenSSL's libssl.
  *   Time: a call ends after its timeout, even if bytes arrive slowly. A write has the timeout for
  *         each MiB.
  *   Threads: one at a time.

@@ -219,7 +219,7 @@ int coord_url_parse(
 	int err;
 	*ret = (struct coord_url){0};
 	if (skip(&rest, "redis+unix://")) {
-		/* The path may contain an @, too. */
+		/* An @ before the first slash ends the user; a later @ belongs to the path. */
 		const char *slash = strchr(rest.at, '/');
 		bool user = slash && memchr(rest.at, '@', (size_t)(slash - rest.at));
 		err = user ? take_user(&rest, "/", ret) : 0;

@@ -16,7 +16,8 @@
  *
  *   Flow: for each stream draw_count -> draw_enter -> draw_ready -> draws -> draw_end -> draw_left.
  *         After each event the caller executes draw->effects, in their order.
- *   Owns: the streams' ids and sets. The caller owns samplers, selections and streams.
+ *   Owns: `set` and `ids` of each strand, which the caller fills. The caller owns samplers,
+ *         selections and streams.
  *   Threads: the caller serialises the calls.
  *   Errors: -ENOMEM from draw_enter; the other events can't fail.
  */
@@ -40,10 +41,13 @@ struct strand {
 	 * one open binds. Otherwise it is 1: `isa` shares no draws, and `exchange` prefers samples
 	 * that are cached, so a later draw is a better draw. */
 	uint32_t at_once;
-	/* The most samples to draw ahead. The caller may change it before each event. */
+	/* The most samples that the stream may have ahead when it draws from this strand. The
+	 * caller may change this number before each event. */
 	uint32_t lookahead;
 	/* The samples that the strand has yet to draw, in the sampler's form (`set`) or as `ids`.
-	 * Both are NULL while the sampler has these samples. */
+	 * Both are NULL while the sampler has these samples. The streams of a training's epoch have
+	 * one list together: `ids` of one stream, the bearer, are the samples that the training
+	 * still needs (needed.c). */
 	struct sampler_set *set;
 	roaring_bitmap_t *ids;
 };
@@ -72,8 +76,8 @@ struct stream {
 	bool leaves;
 	uint32_t ahead;	  /* number of drawn samples, not bound yet */
 	uint32_t unbound; /* number of positions without a bound or drawn sample */
-	/* The value of `ahead` at which the stream counts as full. DRAW_LOW follows when `ahead`
-	 * has fallen to half of this value. */
+	/* DRAW_LOW follows when `ahead` has fallen to half of this value: the largest `ahead` since
+	 * draw_go_on last set the value. */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -132,7 +136,7 @@ void draw_drop_samples(struct stream *stream);
 
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw, but not before draw_ready. ahead, unbound: as for draw_bound.
+/* Event: the epoch begins to draw, but not before draw_ready. ahead, unbound: the stream's counts.
  * After -ENOMEM the stream is as it was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);

@@ -27,7 +27,7 @@ int feed_divide(struct edition *edition, config_report *report, void *context)
 
 uint32_t job_binds_at_once(const struct job_config *config)
 {
-	return config->layout == LAYOUT_BATCH && config->batch > 0 ? config->batch : 1;
+	return config->layout == LAYOUT_BATCH ? config_file_samples(config) : 1;
 }
 
 /* Returns the most samples that may be drawn ahead for the job. A `lookahead` in the job's ini is
@@ -42,16 +42,12 @@ static uint32_t most_ahead(const struct job_config *config)
 int job_make_epochs(struct job *job, const struct epoch_set *first)
 {
 	const struct job_config *config = &job->config;
-	/* number of positions of a file; job_binds_at_once returns 1 for a tar shard, because its
-	 * positions get their samples one by one, when they are read */
-	uint32_t file =
-		config->layout == LAYOUT_TAR ? config->shard : job_binds_at_once(config);
 	struct epochs_config epochs = {.kind = job_kind(job),
 		.set = *first,
 		.limit = config_job_epochs(config),
 		.lookahead = config_lookahead(config),
 		.most_ahead = most_ahead(config),
-		.file = file,
+		.file = config_file_samples(config),
 		.replays = config_replay(config) != NULL,
 		.fed = job_is_fed(job),
 		.refuses_second = config->refuses_second,

@@ -14,8 +14,8 @@
  * see a mixture as one dataset (dataset_mix), and each epoch has only a part of its samples.
  * Samplers and the cache see the samples of the original datasets, so that a mixture shares samples
  * with all other jobs of these datasets. The number of an epoch determines which samples of each
- * dataset the epoch has (epoch/passes.h). They are the same after a restart, and in all jobs with
- * this mixture. */
+ * dataset the epoch has (epoch/passes.h). The samples of an epoch are the same after a restart, and
+ * in all jobs with this mixture. */
 
 static int select_part(struct part *part, config_report *report, void *context)
 {

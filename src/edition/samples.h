@@ -21,7 +21,8 @@ struct sched_edition {
 	 * version. A new scan may give a name to another position, so requests for files of an
 	 * older version are refused. In other layouts always 0. */
 	uint32_t names;
-	/* bytes of the largest file beside a sample, for each kind of file (files/beside.h) */
+	/* bytes of the largest file beside a sample: for each ending of the key `beside`, then for
+	 * the text of the key `text` */
 	uint64_t beside_bytes[CONFIG_MOST_ENDINGS + 1];
 	bool beside_waits; /* these files are on a server, so readers may have to wait */
 	/* The numbers in the columns that the key `labels` lists, or NULL. The numbers of sample i

@@ -20,22 +20,24 @@
  *           -ESTALE: the object has another version now. -ENOENT: it is gone. -EACCES: access is
  *           denied. -ENOTSUP: this build can't read such URLs. far_error tells whether and when the
  *           next try may succeed. A refusal of credentials (401, 403, an expired token) concerns
- *           the whole source, a set of objects (far_internal.h). The refusal is transient, and is
- *           logged when it begins and when it ends.
+ *           the whole source, a set of objects (far_internal.h), unless another object of the
+ *           source can still be read. A refusal of the source is transient, and is logged when it
+ *           begins and when it ends. A refusal of a single object is not transient.
  *   Fault: far.read.
  */
 
 #define FAR_MESSAGE 160
 #define FAR_ANY_VERSION INT64_MIN
 
-/* The first `plain` bytes of `url` are escaped as in any URL; the rest is a name that is
- * not escaped yet. In URLs of clouds, such as s3, nothing is escaped. */
+/* The first `plain` bytes of `url` are escaped as in any URL; the rest is a name that is not
+ * escaped yet. plain 0: the whole URL is escaped. URLs of clouds, such as s3, are not escaped, so
+ * their `plain` is ignored. */
 struct far_object {
 	const char *url;
 	size_t plain;
 	uint64_t bytes; /* size of the whole object */
 	/* The object's version in the form of an mtime. Its seconds are those of Last-Modified, its
-	 * nanoseconds are a hash of the ETag. */
+	 * nanoseconds are a hash of the ETag. FAR_ANY_VERSION: any version may be read. */
 	int64_t mtime_ns;
 };
 
@@ -50,10 +52,14 @@ struct far_error {
 struct far_place {
 	const char *url;
 	unsigned timeout_s; /* a call fails if no data comes for this time; 0: 20 s */
-	/* The fields from here on are for s3; some also apply to other clouds. */
-	const char *endpoint; /* http://HOST[:PORT]; NULL: Amazon's server */
+	/* The fields from here on are for s3. endpoint, credentials and without_credentials also
+	 * apply to other clouds, profile also to Google. */
+	/* http[s]://HOST[:PORT]; NULL: the environment or the profile decides; if they name none,
+	 * the cloud's own server */
+	const char *endpoint;
 	const char *region;
-	const char *credentials; /* file of keys, in the format of Amazon's tools */
+	/* file of keys, in the format of Amazon's tools; for Azure and Hugging Face: of a token */
+	const char *credentials;
 	const char *profile;
 	bool without_credentials; /* requests must not be signed */
 	bool requester_pays;

@@ -137,8 +137,9 @@ int64_t answer_version(const char *etag, int64_t modified)
 	return seconds * SECOND_NS + (etag[0] ? hash_etag(etag) : 0);
 }
 
-/* Compares ETags; if one is missing, also times. Times are less reliable: servers round
- * them, and several servers may report different times for one object. */
+/* Compares ETags if both versions have one, and times if no version has one. A version with an ETag
+ * differs from a version without one. Times are less reliable: servers round them, and several
+ * servers may report different times for one object. */
 bool versions_differ(int64_t expected, int64_t found)
 {
 	if (expected == FAR_ANY_VERSION)

@@ -107,7 +107,8 @@ static int fill_azure(
 	return err;
 }
 
-/* If the settings name no file, looks in $HF_TOKEN, then in $HF_HOME/token. */
+/* Takes the token from the file in the settings, otherwise from $HF_TOKEN, otherwise from
+ * $HF_HOME/token. The default of HF_HOME is ~/.cache/huggingface. */
 static int hugging_face_token(
 	struct place *place, const struct far_place *from, struct far_error *error)
 {

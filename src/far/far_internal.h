@@ -40,7 +40,8 @@ struct place {
 enum cloud { CLOUD_NONE, CLOUD_S3, CLOUD_GOOGLE, CLOUD_AZURE, CLOUD_HUGGING_FACE };
 
 enum cloud cloud_of(const char *url);
-/* Returns the length of the bucket's name after the scheme. far_lists(url) must be true. */
+/* Returns the length of the bucket's name after the scheme; for Azure, of ACCOUNT/CONTAINER.
+ * far_lists(url) must be true. */
 size_t bucket_bytes(const char *url);
 /* Prints an https URL. Hugging Face: the URL of the object. Other clouds: the URL of the bucket. */
 void print_cloud(FILE *out, const struct place *place, const char *url);

@@ -13,8 +13,8 @@
  *   0          head           head + stride        head + n * stride   bytes
  *   |-- head --|-- record 0 --|-- record 1 --| ... |------ zeros ------|
  *
- * A record holds the bytes of one position, in segments. Their offsets are known before a sample is
- * chosen for the position, so a read finds the positions that it needs in constant time.
+ * A record holds the bytes of one position, in segments. The offsets of records and segments do not
+ * depend on the samples, so a read finds the positions that it needs in constant time.
  *
  *   Flow: tar_composite, batch_composite or batch_labels_composite describe a file;
  *         composite_segment gives one segment after the other.
@@ -65,9 +65,10 @@ struct composite {
 
 	/* bytes in each record; 0: records have no such part */
 	uint64_t sample_bytes, label_bytes, json_bytes;
-	/* The next three members describe pairs in a tar. first_bytes, second_bytes: sizes of the
-	 * two files. second_at: distance from the first byte of the first file to the header of the
-	 * second file. */
+	/* The next four members are set only in tars. first_bytes: size of the sample's file, or of
+	 * the first file of a pair. The other three are 0 or NULL without pairs. second_bytes: size
+	 * of the second file. second_at: distance from the first byte of the first file to the
+	 * header of the second file. */
 	uint64_t first_bytes, second_bytes, second_at;
 	const char *second_extension;
 	unsigned n_beside;
@@ -92,5 +93,5 @@ void composite_constant(const struct composite *composite, const struct segment 
 	uint8_t ret[COMPOSITE_CONSTANT]);
 
 /* Returns the number of files that hold `samples` samples, `each` samples per file. The last file
- * may have fewer samples; with drop_last this file is left out. */
+ * may have fewer samples; drop_last: a file with fewer samples is left out. */
 uint32_t composite_files(uint32_t samples, uint32_t each, bool drop_last);

@@ -22,7 +22,9 @@ struct sched_job;
  */
 
 struct content_made {
-	const struct tensor *tensor; /* the handle's tensor, or `augmented` */
+	/* tensor with the file's pixels: the handle's, one of content.views, or `augmented`; NULL:
+	 * format.encoded has the whole file */
+	const struct tensor *tensor;
 	struct tensor *augmented;
 	struct formatted format;
 };

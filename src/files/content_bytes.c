@@ -154,7 +154,7 @@ struct largest {
 	const struct job_config *config;
 	const struct dataset *dataset;
 	uint64_t bytes;
-	sample_id last; /* sample examined last; SAMPLE_NONE: none yet */
+	sample_id last; /* sample whose length was computed last; SAMPLE_NONE: none yet */
 };
 
 /* Tells whether, of all images of one shape, the image with the largest source file has the longest

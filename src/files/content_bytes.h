@@ -46,6 +46,7 @@ uint64_t content_bytes_largest(const struct job_config *config,
  * those of the shared tensor. */
 bool content_is_computed(const struct job_config *config);
 
-/* Tells whether each file of the job consists of a head and the unchanged shared tensor. The kernel
- * can then read the files from memory (backing.h), without the daemon. Sets *ret to the head. */
+/* Tells whether the kernel may read the job's files from memory (backing.h), without the daemon:
+ * io = auto, and each file has one position, and consists of a head and the unchanged shared
+ * tensor. Describes the head in *ret. */
 bool content_head(const struct job_config *config, struct file_head *ret);

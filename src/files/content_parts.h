@@ -8,8 +8,8 @@
 #include <sys/uio.h>
 
 /*
- * A file whose parts lie in different places in memory. content_cut cuts a read request out of it,
- * without copying:
+ * A file whose parts lie in different places in memory. content_cut finds the parts that a read
+ * wants, without copying them:
  *
  *   0          head_bytes           head + body            size
  *   |-- head --|------- body -------|------- zeros --------|

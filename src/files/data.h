@@ -16,7 +16,9 @@
 struct data_entry {
 	struct inode inode;
 	char name[DATA_NAME];
-	uint64_t number; /* number in its directory's listing; never changes */
+	/* Number in its directory's listing: the smallest id of the jobs whose paths have the entry.
+	 * The number changes if this job is removed and another job's path has the entry. */
+	uint64_t number;
 };
 
 must_check int data_lookup(const struct files_context *context, struct inode directory,

@@ -26,18 +26,11 @@ bool layout_skips(
 	       sched_skipped(job, inode_sched_epoch(directory), position, n) == n;
 }
 
-uint32_t layout_file_samples(const struct job_config *config)
-{
-	if (config->layout == LAYOUT_BATCH)
-		return config->batch;
-	return config->shard ? config->shard : TAR_SHARD;
-}
-
 uint32_t layout_files(struct sched_job *job, const struct sched_edition *edition)
 {
 	const struct job_config *config = sched_job_config(job);
 	return composite_files(
-		edition->samples, layout_file_samples(config), config->drop_last);
+		edition->samples, config_file_samples(config), config->drop_last);
 }
 
 uint32_t layout_no_subdirectories(struct sched_job *job, struct inode directory)

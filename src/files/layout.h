@@ -10,8 +10,9 @@ struct sched_job;
 
 /* Layouts: the files and directories in an epoch's directory. The tree asks the job's layout about
  * each inode at and below INODE_EPOCH. Directories have the kinds INODE_EPOCH and INODE_SHARD. An
- * inode inherits the job and epoch from its directory, so a layout decides only the kind and the
- * position. Threads: any. Errors: -ENOENT from lookup; -ENOMEM, -EIO where noted. */
+ * inode inherits the job and epoch from its directory. A layout decides the kind and the position;
+ * the layout classes also decides the version of the names. Threads: any. Errors: -ENOENT, -ENOMEM
+ * from lookup. */
 
 #define LAYOUT_NAME 1024 /* enough for any name */
 
@@ -50,8 +51,6 @@ static inline struct inode layout_inode(
 	return directory;
 }
 
-/* Returns the number of samples in each batch or shard but the last, which may have fewer. */
-uint32_t layout_file_samples(const struct job_config *config);
 /* Returns the number of batches or shards in an epoch's directory. */
 uint32_t layout_files(struct sched_job *job, const struct sched_edition *edition);
 uint32_t layout_no_subdirectories(struct sched_job *job, struct inode directory);

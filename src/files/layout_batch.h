@@ -9,9 +9,10 @@
 struct sched_edition;
 struct sched_job;
 
-/* The layout "batch": batch-000000.npy holds the pixels of several samples, of shape (N, height,
- * width, 3) or (N, 3, height, width). batch-000000.labels.npy holds their labels, as int64 of shape
- * (N,), or as float32 of shape (N, columns). Threads: any. */
+/* The layout "batch": batch-000000.npy holds N samples. An array of images has the shape (N,
+ * height, width, channels), or (N, channels, height, width) if axes = CHW; frames of videos are an
+ * axis after N. batch-000000.labels.npy holds the labels, as int64 of shape (N,), or as float32 of
+ * shape (N, columns). Threads: any. */
 
 /* Bytes before the samples. The samples begin at a page of a mapped file, as drivers need for
  * DMA. */

@@ -36,9 +36,10 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 	return paths_other(paths, file) ? UINT32_MAX : file;
 }
 
-/* Tells whether a sample keeps its name in the mount, because the name already ends with the
- * extension. The sample does not keep its name if another sample gets this name when the extension
- * is appended. */
+/* Tells whether a sample keeps its name in the mount, because the extension is NULL, or because the
+ * name already ends with the extension. The sample does not keep its name if another sample gets
+ * this name when the extension is appended. Returns false for each extension if others = show,
+ * because replaces_ending decides there. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {

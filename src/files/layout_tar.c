@@ -274,7 +274,7 @@ int tar_file(struct sizes *sizes, struct sched_job *job,
 	const struct sched_edition *edition, struct inode file, struct composite *ret)
 {
 	const struct job_config *config = sched_job_config(job);
-	uint32_t each = layout_file_samples(config), first = file.position * each;
+	uint32_t each = config_file_samples(config), first = file.position * each;
 	uint32_t left = first < edition->samples ? edition->samples - first : 0;
 	uint32_t epoch = inode_sched_epoch(file);
 	struct tar_sizes tar = {

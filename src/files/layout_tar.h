@@ -16,15 +16,15 @@ struct sched_job;
  *
  *   record:  header  00000017.cls   zeros
  *            header  00000017.json  zeros    (json = yes)
- *            header  00000017.txt   zeros    (beside, text), up to the largest text
- *            header  a comment               fills the rest of the room for the text
- *            header  00000017.ppm   zeros    each up to a multiple of 512
+ *            header  00000017.txt   zeros    (beside, text)
+ *            header  a comment               fills the room that the largest text would need
+ *            header  00000017.ppm   zeros
+ *            header  00000017.mask.png  zeros    (the second file of a pair)
+ *            Zeros fill each file up to a multiple of 512 bytes.
  *   end:     two blocks of zeros, and zeros up to a multiple of 10240, as GNU tar writes
  *
  *   Threads: any.   Errors: as noted.
  */
-
-#define TAR_SHARD 1000 /* samples per shard, unless the job sets another number */
 
 /* Bytes of a record's members. json 0: there is none. beside: the largest file of each ending. */
 struct tar_sizes {
@@ -35,7 +35,8 @@ struct tar_sizes {
 	uint64_t beside[CONFIG_MOST_ENDINGS + 1];
 };
 
-/* Makes the member of a text, and the comment that fills the rest of segment->bytes. */
+/* Makes the member of a text, and the comment that fills the rest of segment->bytes. *ret has room
+ * for segment->bytes bytes. */
 void tar_beside(const struct composite *tar, const struct segment *segment,
 	const char *ending, const char *text, size_t text_bytes, uint8_t *ret);
 

@@ -119,7 +119,7 @@ static bool is_good_enough(const struct shared *shared, enum made_kind kind,
 	       (shared->makers > 0 || now_ns - shared->text->begun_ns < SECOND_NS);
 }
 
-/* Takes a reference to the shared text. NULL: the caller must print a new text. */
+/* Takes a reference to the shared text. NULL: the caller must print a new text, and call share. */
 static struct made_text *find(
 	struct made_texts *texts, enum made_kind kind, bool old_is_enough)
 {

@@ -49,7 +49,8 @@ void made_texts_free(struct made_texts **texts);
  * because the caller needs only its length. Returns 0 or -errno. */
 must_check int made_texts_take(const struct files_context *context, enum made_kind kind,
 	bool old_is_enough, struct made_text **ret);
-/* Takes the text of a file for which text_is is true. Returns 0 or -errno. */
+/* Takes the text of a file for which text_is is true, except orders (INODE_EPOCH_ORDER). Returns 0
+ * or -errno. */
 must_check int made_texts_take_file(const struct files_context *context,
 	struct inode inode, bool old_is_enough, struct made_text **ret);
 /* Prints the .json or other text of a sample (inode_is_text_of_sample). Returns 0 or -errno. */

@@ -29,7 +29,8 @@ struct order_texts;
 struct order_source {
 	uint64_t key; /* identifies the text */
 	uint32_t (*print)(void *context, uint32_t first, uint32_t n, FILE *out);
-	/* Counts the lines' bytes, which is much cheaper than rendering them. */
+	/* Adds to *ret_bytes the length of the lines that `print` would print, and returns the
+	 * number of these lines. Measuring is much cheaper than rendering. */
 	uint32_t (*measure)(
 		void *context, uint32_t first, uint32_t n, uint64_t *ret_bytes);
 	void *context;

@@ -215,7 +215,7 @@ static bool may_grow(struct sched_job *job, struct inode inode)
 	const struct job_config *config = sched_job_config(job);
 	auto_edition *edition = sched_edition(job, SCHED_CURRENT);
 	return (config->layout == LAYOUT_BATCH || config->layout == LAYOUT_TAR) &&
-	       inode.position >= edition->samples / layout_file_samples(config);
+	       inode.position >= edition->samples / config_file_samples(config);
 }
 
 bool sizes_last(struct sched_job *job, struct inode inode)

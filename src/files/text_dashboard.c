@@ -25,7 +25,7 @@
 struct job_field {
 	const char *name;
 	size_t offset; /* offset in struct history_job */
-	uint64_t unit;
+	uint64_t unit; /* divisor of the printed numbers; 1000000 makes ms of ns */
 };
 
 static uint64_t number_at(const void *structure, size_t offset)

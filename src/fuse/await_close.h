@@ -27,8 +27,9 @@ struct close_waiter {
 	bool listed;	   /* (session's lock) */
 };
 
-/* Makes the waiter's work run as soon as `file` is closed, or was open for too long. Returns false,
- * and does nothing, if `file` was already open for too long. */
+/* Makes the waiter's work run as soon as `file` is closed, or waiter->until_ns has come. The
+ * waiter's first call sets until_ns to two seconds after the open of `file`; later calls, which may
+ * be for other files, keep until_ns. Returns false, and begins no wait, if until_ns has passed. */
 must_check bool await_close_locked(
 	struct close_waiter *waiter, const struct open_file *file);
 /* Ends the wait. Called by the opener when the work runs, or was taken back from the workers. */

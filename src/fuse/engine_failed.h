@@ -11,7 +11,8 @@
  *   Threads: one.   Errors: an exit status.
  */
 
-/* Serves until the tree is unmounted, a signal arrives, or `joaderctl upgrade` is called. */
+/* Serves until the tree is unmounted, SIGTERM arrives, or `joaderctl upgrade` is called. Calls
+ * engine_failed_unmount at the end, except after an upgrade. */
 int engine_failed_run(const char *mountpoint);
 
 /* Unmounts the tree and removes the sockets. Called if the last engine died while it was ending. */

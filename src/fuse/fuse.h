@@ -51,8 +51,9 @@ bool session_is_resent(const struct session *session);
  * session_unmount. When the job is removed, open files can still be read; all other requests fail
  * with ENODEV. device: a descriptor of /dev/fuse that the process `mounter` has mounted somewhere.
  * The function takes over this descriptor, also on failure. granted: the device came through a
- * socket that serves only this job, so `mounter` may have kept a duplicate of the device. If
- * `granted` is set, or `mounter` is in another user name space, the daemon checks no rights: every
+ * socket that serves only this job, so `mounter` may have kept a duplicate of the device. Such a
+ * mount gets no notifications, because `mounter` could block them (kept_mount.untold). The daemon
+ * checks no rights if `granted` is set, or if `mounter` is in another user name space: every
  * process that the kernel lets in may read. -ENOENT: there is no such job; -ENOTTY: the device is
  * not /dev/fuse; -ENODEV: the device is not mounted; -EUSERS: the job has SESSION_JOB_MOUNTS
  * mounts. */

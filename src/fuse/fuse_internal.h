@@ -57,7 +57,7 @@ struct sched_job;
  */
 
 #define FOREVER 1e9 /* timeout in seconds of names and attributes that never expire */
-#define UNTOLD_S 1.0
+#define UNTOLD_S 1.0 /* longest timeout in seconds if the session sends no notifications */
 #define SESSION_MAX_THREADS 8
 
 struct session {
@@ -68,10 +68,10 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	bool detached;
+	bool detached; /* session_detach has unmounted the tree */
 	bool private;	    /* the kernel admits only the daemon's user */
 	atomic_int offered; /* features that the kernel offers (kernel_features.c) */
-	bool again;	    /* an earlier engine created the mount */
+	bool again;	    /* an earlier engine served the mount */
 	struct kept_mount mount;
 	/* the mount's entry, with a copy of `mount` for the next engine; NULL: the mount ends with
 	 * this engine */
@@ -150,7 +150,8 @@ void session_go_on(struct session *session);
 void session_end(struct session *session);
 unsigned session_threads(void);
 
-/* Changes the times of directories that list jobs, and drops cached sizes and texts. */
+/* Changes the times of directories that list jobs, and forgets the sizes (sizes.h) and the starts
+ * of chunks (order_text.h) that are kept. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */

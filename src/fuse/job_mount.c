@@ -36,12 +36,16 @@
 struct job_mount {
 	LIST_ENTRY(job_mount) link;
 	struct session *session;
+	/* tree_epochs of the job, also after the job was removed; 0: it was removed before this
+	 * engine started */
 	uint32_t epochs;
 	int stop; /* eventfd that stays readable once the mount has to end */
 	pthread_t keeper;
 	/* ids of the threads that serve the mount; 0: the element is free */
 	_Atomic pid_t threads[SESSION_MAX_THREADS];
-	atomic_bool ended; /* the keeper thread is about to end */
+	/* the keeper thread has ended the session, and is about to end itself; stays false after
+	 * session_stop */
+	atomic_bool ended;
 };
 
 static _Atomic pid_t *enter(struct job_mount *mount)

@@ -22,8 +22,8 @@
 
 #define FLAG2_HAS_RESEND (UINT32_C(1) << 7)
 
-/* Returns true, too, if the kernel has sent no message yet, because then there is no unanswered
- * request. */
+/* Returns true, too, if no request can wait for the next engine: the mount ends with this engine,
+ * or the kernel has sent no message yet. */
 bool session_is_resent(const struct session *session)
 {
 	const struct kept_mount *mount = &session->mount;
@@ -50,10 +50,20 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-static void note_mount(struct session *session)
+/* Saves the features that the kernel granted for later engines. */
+static void save_features(const struct session *session)
 {
-	if (session->place)
-		session->place->mount = session->mount;
+	if (!session->place)
+		return;
+	session->place->mount.maps_direct = session->mount.maps_direct;
+	session->place->mount.passes_through = session->mount.passes_through;
+}
+
+/* Writes the length last: the process may be killed before. */
+static void save_message(struct kept_mount *mount, const void *message, size_t bytes)
+{
+	memcpy(mount->message, message, bytes);
+	mount->message_bytes = (uint32_t)bytes;
 }
 
 /* Notes the number of a request. Saves the first request for later engines. */
@@ -65,9 +75,9 @@ static void note_message(struct session *session, const void *message, size_t by
 	handover_received(header->unique);
 	if (header->opcode != FUSE_INIT || bytes > KEPT_MESSAGE)
 		return;
-	memcpy(session->mount.message, message, bytes);
-	session->mount.message_bytes = (uint32_t)bytes;
-	note_mount(session);
+	save_message(&session->mount, message, bytes);
+	if (session->place)
+		save_message(&session->place->mount, message, bytes);
 }
 
 /* Loads the pages of an answer before the kernel copies the answer. If the process is killed at a
@@ -115,7 +125,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 					fuse_set_feature_flag(conn, FUSE_CAP_PASSTHROUGH);
 	if (session->mount.passes_through)
 		conn->max_backing_stack_depth = PASSTHROUGH_STACK_DEPTH;
-	note_mount(session);
+	save_features(session);
 }
 
 #else
@@ -184,7 +194,7 @@ void kernel_features_ask(struct session *session, struct fuse_conn_info *conn)
 		offered > 0 && (offered & FLAG2_DIRECT_IO_ALLOW_MMAP);
 	session->mount.passes_through = offered > 0 && (offered & FLAG2_PASSTHROUGH) &&
 					passthrough_possible(session);
-	note_mount(session);
+	save_features(session);
 }
 
 #endif

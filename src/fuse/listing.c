@@ -19,7 +19,8 @@
  *   datasets, jobs   number of the dataset or job: a listing in progress survives adding and
  *                    removing
  *   a job            fixed entries, current, epochs, order files; some numbers are unused
- *   data/...         id of the job whose path the entry belongs to
+ *   data/...         smallest id of the jobs whose paths have the entry; another number if this
+ *                    job is removed
  *   in an epoch      the numbers that the job's layout gives
  */
 

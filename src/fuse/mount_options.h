@@ -8,7 +8,7 @@
 #include <fuse_opt.h>
 
 /* Functions that are called before mounting. They find errors before libfuse does, because
- * their messages are clearer. Errors: -errno, logged. */
+ * their messages are clearer. Errors: -errno; mount_options and mount_point_check log errors. */
 
 /* Makes libfuse's arguments from the user's -o options and those of joaderfs. Leaves out options
  * that only mount(8) uses, and rw, which mount(8) always passes. -EINVAL: an option is unknown. The
@@ -33,9 +33,10 @@ const char *mount_device_advice(int err);
 /* Checks an inherited or received device. -ENOTTY: it is not /dev/fuse; -ENODEV: not mounted. */
 must_check int mount_device_check(int device);
 
-/* Runs all checks of this header and logs failures. -EINVAL: the state directory is below the mount
- * point. A mount point that is not empty causes a warning. If another process has already mounted
- * the device, only the device is checked: no daemon answers at the mount point yet. */
+/* Detaches joaderfs mounts of dead daemons from the mount point, runs all checks of this header,
+ * and logs failures. -EINVAL: the state directory is below the mount point. A mount point that is
+ * not empty causes a warning. Checks only the device if another process has already mounted it: no
+ * daemon answers at the mount point yet. */
 must_check int mount_point_check(const struct files_context *context);
 
 /* Unmounts the tree without libfuse, if it is still mounted. device: the mount's /dev/fuse */

@@ -10,8 +10,10 @@
  * other file, composite. The struct of each kind begins with struct open_file.
  *
  *   open_file_init -> open_file_list -> (open_file_keep) -> reads -> open_file_close
- *          \                         -> the last open_file_put calls ops->end
- *           \-> open_file_drop
+ *          \-> open_file_drop
+ *
+ *   open_file_close and open_file_drop give a reference back. The last open_file_put calls
+ *   ops->end.
  *
  *   Threads: any.   Locks: takes the session's; ops are called without it.
  */

@@ -56,7 +56,8 @@ static void want(struct fuse_conn_info *conn, unsigned capability, bool wanted)
 #endif
 }
 
-/* Raises the limit of read-ahead, unless another program or an earlier engine has set it. */
+/* Raises the limit of read-ahead in the mount of the whole tree, unless another process has made
+ * the mount, or an earlier engine has already raised the limit. */
 static void read_ahead(const struct session *session, struct fuse_conn_info *conn)
 {
 	if (session->root.kind == INODE_ROOT && !session->mount.foreign &&

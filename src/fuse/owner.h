@@ -18,7 +18,8 @@ struct sched_job;
 #define OWNER_SEARCH 1u /* the right to find a name in the directory */
 #define OWNER_READ 4u	/* the right to read the inode */
 
-/* Tells whether inode.job is the number of a job; in inodes of datasets it is a dataset's index. */
+/* Tells whether an inode of this kind is a job's directory, or lies in one. Links in data/ do not,
+ * so everybody may read them. */
 bool owner_is_job(enum inode_kind kind);
 
 /* Tells whether the daemon checks rights; if not, each process that the kernel lets in may read. */
@@ -28,6 +29,7 @@ bool owner_is_checked(const struct session *session);
  * belongs to no job. Below a job's directory, OWNER_SEARCH is needed besides `wanted`. */
 must_check int owner_check(fuse_req_t req, struct inode inode, unsigned wanted);
 
-/* Sets the owner, group and mode of an inode in the job. */
+/* Sets the owner, group and mode of an inode in the job. Does nothing if the session's mount is for
+ * everybody (kept_mount.everybody). */
 void owner_show(
 	const struct session *session, const struct sched_job *job, struct stat *st);

@@ -17,7 +17,7 @@ enum process_helper {
 	HELPER_NONE,
 	HELPER_WORKS,
 	HELPER_FORKS, /* the server that forks workers */
-	HELPER_TRACKS
+	HELPER_TRACKS /* the process that removes semaphores and shared memory at the end */
 };
 enum process_helper process_helper(const char *arguments, size_t n);
 

@@ -47,11 +47,13 @@ bool reader_dies(fuse_req_t req)
 
 struct known_thread {
 	long id;
+	/* start: of the thread, as in struct process. checked_ns: last time that /proc was read.
+	 * used_ns: time of the last call of reader_of for the thread. */
 	uint64_t start, checked_ns, used_ns;
 	struct reader who;
 	bool works; /* the thread's process is a worker of another process */
 	bool looks; /* the thread's process has workers, and is no worker itself */
-	bool done;
+	bool done; /* reader_has_read was called, and reader_of has not returned this yet */
 	bool elsewhere; /* some ranks of the training are on other machines */
 	/* process: id of the thread's process; program: id of the rank's process */
 	long process, program;

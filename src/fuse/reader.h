@@ -21,8 +21,8 @@ bool reader_dies(fuse_req_t req);
 bool reader_lives(const struct sched_program *program);
 
 /* Finds the sender of the request: the thread, its rank (the process for which the thread works),
- * and the rank's script (relatives.h). Reads /proc at the thread's first request, and again after a
- * second, since the kernel reuses the numbers of threads. The caller holds no lock. */
+ * and the rank's script (relatives.h). Reads /proc at the thread's first request, and then at most
+ * once a second, since the kernel reuses the numbers of threads. The caller holds no lock. */
 struct sched_reader reader_of(fuse_req_t req);
 /* Finds the sender of a request that opens no sample, as reader_of does. reader_of removes the note
  * of reader_has_read, so that only the thread's next open finds the note. This function does not
@@ -32,9 +32,9 @@ struct sched_reader reader_peek(fuse_req_t req);
 /* Notes that the requesting thread has read to the end the file that it opened last. */
 void reader_has_read(fuse_req_t req);
 
-/* Notes that the thread got `epoch` for this inode of current/, because another reader has the
- * inode open in this epoch. The note is valid for the inode and its label, until the thread opens
- * another file. */
+/* Notes that the thread got `epoch` for this inode of current/ (a sample or a batch), because
+ * another reader has the inode open in this epoch. The note is valid for the labels, texts and
+ * second file of the inode, until the thread opens such a file of another inode. */
 void reader_shares(fuse_req_t req, uint64_t number, uint32_t epoch);
 /* Returns the epoch that reader_shares noted, or SCHED_CURRENT if there is none. */
 uint32_t reader_shared(fuse_req_t req, uint64_t number);

@@ -43,7 +43,8 @@ struct group_rank {
 	uint64_t told_ns; /* when a wait was last logged; 0: never */
 	bool refused;	  /* the group refuses the job, and this was logged */
 	bool gone;	  /* used in sync_jobs: the scheduler has removed the job */
-	bool lost;	  /* another node serves the rank, or taking it again failed */
+	/* the rank has to be taken again: lost() was called, or the last attempt failed */
+	bool lost;
 	/* readers here get no new samples, because another daemon may serve the rank */
 	bool lent;
 	bool bad; /* the job did not accept the last samples, and this was logged */

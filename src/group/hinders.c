@@ -74,7 +74,8 @@ static void print_silent(const struct group *group, struct lines *lines)
 	}
 }
 
-/* Tells whether the job is refused because its dataset's files, or their times, differ. */
+/* Tells whether the group refuses the job because the dataset's name, the samples or the times of
+ * the files differ. */
 static bool is_of_dataset(const char *refused)
 {
 	return strncmp(refused, "dataset: ", 9) == 0 ||

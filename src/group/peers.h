@@ -50,6 +50,7 @@ struct shared_space {
 	const struct dataset *dataset; /* NULL: the entry is free */
 	struct preparation preparation;
 	uint32_t number; /* the client's number of the space */
+	/* argument `space` of place_home; equal for all preparations of the dataset */
 	uint64_t hash;
 };
 

@@ -72,8 +72,9 @@ struct load_task {
 	bool by_content; /* the pool sets `identity` to a hash of the sample's bytes */
 	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file in several
 	 * ways. The file is read and decoded once, as the first task says. Later tasks use only
-	 * preparation, owner, backings and head. No preparation in a chain may be encoded or
-	 * approximate, or have fills_truncated, exif = apply or channels = keep. */
+	 * preparation, owner, backings and head. A chain has several tasks only if none of their
+	 * preparations is encoded or approximate, or has an array of a program, fills_truncated,
+	 * exif = apply or channels = keep. */
 	struct load_task *also;
 	/* The task of a further file of the same sample, or NULL. Without preparation->frames this
 	 * is the second file of a pair, whose pixels follow those of the first file. With
@@ -127,7 +128,8 @@ struct load_usage load_context_usage(const struct load_context *context);
  * preparation->encoded the tensor is the file's bytes. Sets task->status. -EIO: the file is
  * unreadable, truncated, corrupt, no image or not supported; -ESTALE: the file has changed since
  * the scan; -ENOENT; -ENOMEM. The transient errors are in transient_error.c. Faults: load.read;
- * load.remote (as load.read, but of a file on another machine); load.decode; load.openat2.
+ * load.remote (as load.read, but of a file on another machine); load.decode; load.openat2; load.run
+ * (of a program); load.image.NAME (before the file NAME is prepared).
  */
 void load_prepare(struct load_context *context, struct load_task *task);
 

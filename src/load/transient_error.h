@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
-/* Tells whether a system call that failed for the file with this errno may succeed later. Some
- * errors are transient only if the directory of `path` is missing or on another machine. */
+/* Tells whether a system call that failed for the file with this errno may succeed later. EIO is
+ * transient only if the directory of `path` is on another machine, or can't be examined; ENOENT,
+ * ENOTDIR and EACCES are transient only if this directory can't be entered. */
 bool load_error_passes(int error, const char *path);

@@ -28,7 +28,7 @@ void peer_request_free(struct peer_request *request)
 	struct peer_tensor tensor = request->tensor;
 	struct peer_server *server = request->served->server;
 	free(request);
-	/* The last use of the server: when no request is left, its owner may free it. */
+	/* The last use of `server`: once n_requests is 0, the server's owner may free it. */
 	atomic_fetch_sub(&server->n_requests, 1);
 	if (tensor.release)
 		tensor.release(tensor.context);
@@ -164,7 +164,8 @@ static void listen_again(struct peer_server *server, bool listens)
 	ensure(epoll_ctl(server->epoll, EPOLL_CTL_MOD, server->listener, &event) == 0);
 }
 
-/* Ends the oldest connection without a complete handshake: strangers can't keep others out. */
+/* Ends the oldest connection without a complete handshake if there are PEER_STRANGERS of them, so
+ * that strangers can't keep others out. */
 static void make_room(struct peer_server *server)
 {
 	struct peer_served *served;

@@ -17,7 +17,8 @@
 #define MOST_PAUSE_NS UINT64_C(5000000000)
 
 /* Room for one process of a program. Only the thread that has taken the slot uses the process, but
- * programs_stop, which holds programs.lock, may kill the process. */
+ * programs_stop, which holds programs.lock, may kill the process. (lock): the field changes only
+ * under programs.lock. */
 struct slot {
 	struct process process;
 	bool taken;

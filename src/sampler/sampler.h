@@ -21,19 +21,18 @@
  *
  *  dsa       JOADER (NeurIPS 2022), Algorithm 1 and 2
  *  isa       each stream draws independently
- *  exchange  if the drawn sample is not in the cache, the stream gets another one that is there.
- *            The two samples must be of the same *membership class*: the same jobs have selected
- *            both, and both have the same label, if labels are given. The streams of a round draw
- *            the same class as often as possible.
+ *  exchange  if the drawn sample is not *resident* (in the cache, or on its way there), the stream
+ *            gets a resident one, if possible. The two samples must be of the same *membership
+ *            class*: the same jobs have selected both, and both have the same label, if labels are
+ *            given. The streams of a round draw the same class as often as possible.
  *
  *  Flow: a job joins; a stream is inserted when an epoch of the job starts, rounds are drawn, the
- *        stream is removed; the job leaves. The caller reports which samples are *resident*: in
- *        the cache, or on their way there.
- *  Owns: the sets handed to sampler_insert.
+ *        stream is removed; the job leaves. The caller reports which samples are resident.
+ *  Owns: the sets handed to sampler_insert and sampler_insert_set.
  *  Threads: the caller serialises, under a lock. Exception: a sampler_set that no stream has is
  *        filled, read and freed without the lock, because this takes long.
- *  Errors: -ENOMEM, -EEXIST from join and insert. Other functions can't fail. An unknown stream or
- *        job is a bug.
+ *  Errors: -ENOMEM; -EEXIST from join and insert; -EAGAIN where noted. A draw can't fail. An
+ *        unknown stream or job is a bug.
  */
 
 struct sampler;

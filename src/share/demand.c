@@ -11,7 +11,8 @@
 /* readers that are idle for at least this part of a window get all they need */
 #define OFTEN_IDLES .9
 
-#define MET .95 /* a job that gets this part of its estimated rate is satisfied */
+/* a job that gets this part of its estimated rate counts as getting all of it */
+#define MET .95
 
 /* Moves the estimate towards the measured rate `found`, upwards at most by the factor PROBE: a rate
  * that was measured while readers waited for decoders can be far above their need. */

@@ -215,7 +215,8 @@ static void charge_one(struct share_job *job, int64_t part, bool took)
 	lane->deficit = debt;
 }
 
-/* Charges the jobs that want `first`, or a request decoded together with it, in equal parts. */
+/* Divides first->cost_ns equally among the wants for `first` and for the requests decoded together
+ * with it, and charges each want's job for one part. */
 static void charge(const struct share_request *first, const struct share_job *taker)
 {
 	const struct share_request *request;

@@ -88,9 +88,11 @@ struct share_window {
 	double most;	/* samples per second that all decoders together could produce */
 };
 
-/* Updates the estimate from one window. If the readers idled for at least 15 percent of it, their
- * need is the rate without waits: samples / (seconds - waited). If they idled less, and the job got
- * the estimated rate, the estimate rises by 30 percent; without samples and waits it stays. */
+/* Updates the estimate from one window. Readers that idled for at least 15 percent of the window
+ * have shown their rate without waits, samples / (seconds - waited): the estimate moves towards
+ * this rate (one exception: contradicts in demand.c). Readers that idled less, and got at least
+ * 95 percent of the estimated rate, raise the estimate to 1.3 times the measured rate. A window
+ * without samples and waits changes nothing. The estimate is never more than window->most. */
 void share_demand_update(struct share_demand *demand, const struct share_window *window);
 
 /* --- queue.c: which request is next --- */
@@ -155,7 +157,7 @@ void share_request_init(struct share_request *request, uint64_t cost_ns);
  * becomes the first of the look-ahead. */
 must_check int share_ask(
 	struct share_job *job, struct share_request *request, bool urgent);
-/* Removes the request from all lanes: no job wants it any more. */
+/* Removes the wants of all jobs for the request: no job wants the request any more. */
 void share_drop(struct share_request *request);
 bool share_wants(const struct share_job *job, const struct share_request *request);
 bool share_is_wanted(const struct share_request *request);
@@ -179,8 +181,8 @@ typedef enum share_answer share_offer(void *context, struct share_request *reque
 void share_with(struct share_request *first, struct share_request *other);
 
 /* Returns the request that a free decoder should take, or NULL. Puts aside this request and those
- * decoded together with it. Divides their decode time equally among the jobs that want one of
- * them. */
+ * decoded together with it. Charges the returned request's cost_ns to the jobs that want these
+ * requests: one equal part for each want. */
 struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 

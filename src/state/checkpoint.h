@@ -23,7 +23,9 @@ struct checkpoint {
 	bool has_journal; /* false: no epoch has begun */
 	uint64_t journal; /* identity of the job's journal (journal_id) */
 	uint32_t samples;
-	uint64_t fingerprint; /* hash of the selected samples */
+	/* hash of the selected samples, and of the settings that decide which sample a position has
+	 * (edition.fingerprint) */
+	uint64_t fingerprint;
 	uint64_t ini;	      /* hash of the job's configuration */
 	struct epochs_place place;
 	struct run runs[CHECKPOINT_RUNS]; /* ranges read in the running epoch */

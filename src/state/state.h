@@ -43,7 +43,7 @@ int restore_failed(struct restoring *restoring, const char *what, int err);
 /* --- restore_orders.c: the orders of a restored job --- */
 
 /* The epochs with which a restored job continues, and the orders in the job's directory. draining:
- * NULL if no epoch was draining. */
+ * NULL if only the running epoch continues. */
 struct restored {
 	struct epoch *running, *draining;
 	struct epochs_order_file *orders;
@@ -98,7 +98,8 @@ must_check int mapping_of_import(const struct adding *adding, enum view_mapping 
 must_check int export_orders(struct job *job, int fd, const struct checkpoint *from);
 
 /* Reads what import_ranks has saved: the epoch in which the training continues, and the *ret_n
- * samples of it that the ranks have already read. The caller frees *ret. */
+ * samples of it that the ranks have already read. The caller frees *ret; NULL: nothing was saved
+ * for this training. */
 must_check int import_log(
 	const struct job *job, uint32_t *ret_epoch, sample_id **ret, uint32_t *ret_n);
 

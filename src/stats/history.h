@@ -37,8 +37,8 @@ struct history_reading {
 	uint64_t ns;		  /* time of the reading, by clock_now_ns() */
 	uint64_t served, decodes; /* counters of the daemon since its start */
 	/* Bytes of cached tensors. cache_held: of all tensors. cache_pinned: of pinned tensors.
-	 * cache_needed[i]: of tensors that i streams need; the last element: that i or more streams
-	 * need. */
+	 * cache_needed[i]: of unpinned tensors that i streams need; the last element: that i or
+	 * more streams need. All elements are 0 unless eviction = refcnt. */
 	uint64_t cache_held, cache_pinned, cache_needed[HISTORY_NEEDS];
 	struct history_job jobs[HISTORY_JOBS];
 };

@@ -23,7 +23,8 @@
  */
 
 #define MIB (UINT64_C(1) << 20)
-/* lower bound of two limits: for the bytes that readers have open, and for one decode */
+/* lower bound of two limits: for the bytes that readers have open, and for one decode; also the
+ * result of most_at_once if the cache leaves no memory */
 #define LEAST_BYTES (256 * MIB)
 #define OPEN_PER_PIXEL 6 /* bytes that readers may have open, per pixel of max_pixels */
 #define WORKING_PER_PIXEL 16
@@ -228,8 +229,8 @@ bool memory_has_room(const struct supply *supply, uint64_t tensor_bytes)
 
 /* Returns a limit of memory. All running decodes together have this limit, and all files that are
  * being read or wait for a decoder have the same limit. The limit is a quarter of the memory that
- * the cache leaves, so two quarters are left for readers. If the cache leaves no memory, the limit
- * is LEAST_BYTES. It is never more than the limit of a single decode. */
+ * the cache leaves, so two quarters are left for readers. The limit is LEAST_BYTES if the cache
+ * leaves no memory, and in each case at most the limit of a single decode (most_working). */
 static uint64_t most_at_once(const struct supply *supply)
 {
 	uint64_t left = supply->config->memory.left, cache = supply->config->cache_bytes;

@@ -10,12 +10,17 @@
  * exceed the cache, up to the limit in memory.c. Samples drawn ahead must fit into the cache; if
  * one does not fit, the next ones are tried.
  *
- *              supply_want           supply_next_read        supply_done
- *   open only ---------------> queued ---------------> loading -----------> open only
- *                              urgent <-- delayed <-------+ a transient error
+ *                supply_want              supply_next_read            supply_done
+ *   open only ----------------> queued or ----------------> loading -------------> open only
+ *   (also if new)               urgent                         |                   (or freed)
+ *                                 ^                            | a transient error
+ *    supply_time, supply_has_room |                            v
+ *                                 +------------------------ delayed
  *
+ *   queued:  drawn ahead.
+ *   urgent:  a reader waits. An urgent sample without room is delayed, too (put_off).
  *   loading: the file is read, waits for a decoder, is decoded (storage.c, next_decode.c); or the
- *            tensor comes from another daemon.
+ *            tensor comes from another daemon. A sample that could not be fetched is queued again.
  */
 
 /* Reserves room in the cache, which an urgent sample may exceed, and marks the sample as loading.

@@ -51,5 +51,5 @@ void program_end(struct supply *supply, const struct wanted *wanted)
 		return;
 	ensure(load->running > 0);
 	load->running--;
-	supply->effects.reads = true; /* There is room to read ahead for the program. */
+	supply->effects.reads = true; /* supply_done then makes room to read ahead. */
 }

@@ -21,7 +21,6 @@ unsigned storage_most_reads(const struct supply *supply)
 	return each * (unsigned)supply->n_storages;
 }
 
-/* Each dataset whose device is unknown (0) gets a storage of its own. */
 int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret)
 {

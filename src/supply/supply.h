@@ -43,6 +43,8 @@
  *         supply_want        reads      a reader calls supply_next_read, then reads the file, or
  *                                       fetches the tensor from another daemon
  *         supply_next_read   moved      the caller notes why readers wait
+ *                            delayed,   an urgent sample has no room: it is tried again later,
+ *                            ready      or its waiters get an error
  *         supply_was_read    moved      the caller notes why readers wait
  *                            decodes    a decoder calls supply_next_decode
  *         supply_done        ready      the waiters are answered
@@ -51,6 +53,8 @@
  *         supply_fetched     ready      the waiters are answered
  *         supply_drop        gone       the sample will not be loaded
  *         supply_detach      gone       the sample will not be loaded
+ *
+ *         Most events also have the effects `reads` or `decodes`, because they make room.
  *
  *   Owns: wanted samples, requests, and tables of images that several datasets have. The caller
  *         owns sources and spaces.
@@ -66,7 +70,7 @@ struct wanted_key {
 };
 
 enum wanted_state {
-	/* not requested; kept because readers that have waited for the sample have it open */
+	/* not requested: new, or kept because readers that have waited for it have it open */
 	WANTED_OPEN_ONLY,
 	WANTED_QUEUED,	/* requested, drawn ahead */
 	WANTED_URGENT,	/* requested, and a reader is waiting */
@@ -105,7 +109,8 @@ struct wanted {
 	struct wanted_key key;
 	enum wanted_state state;
 	struct share_request request; /* one for all jobs that want the sample */
-	/* number of readers that wait for the sample, or have waited and have it open */
+	/* number of readers that wait for the sample, or have waited and have it open; the caller
+	 * adds a reader, supply_detach subtracts it */
 	uint32_t opens;
 	job_id asked_by; /* first job that requested the sample; 0: another daemon */
 	TAILQ_ENTRY(wanted) link;
@@ -216,8 +221,8 @@ struct supply {
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. After the call the caller sets `cache`, and allocates `sources`,
- * `storages` and `program_loads`, which supply_end frees. */
+/* The caller has zeroed *supply. The caller then sets `cache` and `copies`, and allocates
+ * `sources`, `storages` and `program_loads`, which supply_end frees. */
 void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
@@ -240,7 +245,8 @@ struct want {
 	/* ignored if the sample is already requested or loading */
 	struct wanted_needs needs;
 };
-/* Event: a job wants a sample, which is queued unless it is loading or delayed. -ENOMEM */
+/* Event: a job wants a sample that a draw or an open has pinned. The sample is queued unless it is
+ * loading or delayed. -ENOMEM */
 must_check int supply_want(
 	struct supply *supply, struct wanted *wanted, const struct want *want);
 /* Adds a waiter, whose job must already want the sample (supply_want). */
@@ -262,7 +268,8 @@ typedef bool supply_is_elsewhere(void *context, const struct wanted *wanted);
  * fetched. */
 struct wanted *supply_next_read(struct supply *supply, uint64_t now_ns,
 	supply_is_elsewhere *is_elsewhere, void *context);
-/* Event: the sample's file was read. The caller has set task.identity. */
+/* Event: the sample's file was read, or the read failed. The caller has set task.identity, to zeros
+ * after a failure. */
 void supply_was_read(struct supply *supply, struct wanted *wanted, uint64_t now_ns);
 /* Event: a decoder is free or, if of_program is true, a process of a program is free. Returns the
  * sample to prepare; NULL: there is none, or memory is short. */
@@ -311,13 +318,15 @@ bool supply_wakes_reader(const struct supply *supply);
 /* most reads of one storage in flight; also the largest value of the key `reads` in [joaderfs] */
 #define STORAGE_MOST_READS 1024
 
-/* Finds the device's storage, or makes one named `root`. -ENOMEM; -ENFILE: too many storages */
+/* Finds the device's storage, or makes one named `root`. device = 0: the device is unknown, and a
+ * new storage is made. -ENOMEM; -ENFILE: too many storages */
 must_check int storage_get(
 	struct supply *supply, uint64_t device, const char *root, struct storage **ret);
 /* Returns the most reads in flight of all storages together. */
 unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
-/* Returns for how many ns the storage has not answered; 0: the storage answers. */
+/* Returns how many ns ago the oldest read in flight began; 0: there is none, or it began, or
+ * another read ended, less than two seconds ago, so the storage answers. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* Event: the sample's tensor is neither in the cache nor loading any more. */

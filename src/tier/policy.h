@@ -54,8 +54,8 @@ struct tier_policy {
 	struct tier_entry *entries;
 	size_t n, n_max;
 	size_t hand;
-	uint32_t *
-		slots; /* hash table: each element is an index in `entries`, or UINT32_MAX */
+	/* hash table: each element is an index in `entries`, or UINT32_MAX */
+	uint32_t *slots;
 	size_t mask; /* size of the hash table, a power of two, minus 1 */
 };
 

@@ -24,8 +24,9 @@
  *   Threads: any. The tier's own thread first scans the directory, and then writes. tier_offer does
  *         not wait for this thread: the tier refuses a sample that does not fit into the queue.
  *   Locks: one; a thread that holds the lock accesses no file and calls no callback.
- *   Errors: tier_open returns -errno, logged. The first failure to write is logged, and ends all
- *         writing. Damaged files are removed, and their samples are fetched again.
+ *   Errors: tier_open returns -errno, and logs errors of the directory. The first failure to write
+ *         is logged, and ends all writing. Damaged files are removed, and their samples are fetched
+ *         again.
  *   Life: references are counted, because a read that hangs may outlast tier_close.
  *   Faults that tests inject: see store.h.
  */
@@ -35,8 +36,8 @@ struct tier_dataset;
 
 /* Asks how much a sample of the tier is worth (policy.h). `worth` is the answer. */
 struct tier_asked {
-	/* `owner` of tier_dataset; the owner may have been freed, so the callee must use only its
-	 * address */
+	/* `owner` of tier_dataset; NULL: no dataset uses the sample any more. The owner may have
+	 * been freed, so the callee must use only its address. */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;

@@ -24,7 +24,9 @@
  */
 
 #define VISITORS_MOST 64u
-#define VISITORS_OF_ONE 16u /* most from one address; a browser opens up to 6 */
+/* most from one address, or from all IPv6 addresses with the same first 64 bits; a browser opens up
+ * to 6 */
+#define VISITORS_OF_ONE 16u
 
 struct visitor {
 	TAILQ_ENTRY(visitor) link;

@@ -4,9 +4,9 @@
 /*
  * Measures costs of several nodes. All figures are the best of several repetitions.
  *
- *   fetching   the CPU time, of both ends and the kernel, to send a tensor of 150 KB to another
- *              daemon over loopback: from a sealed file in memory, from memory, and from memory
- *              by TLS, each for several numbers of concurrent requests
+ *   fetching   the CPU time, of both ends and the kernel, and the elapsed time, to send a tensor of
+ *              150 KB from memory to another daemon over loopback: without TLS, and with TLS, each
+ *              for several numbers of concurrent requests
  *   homes      the time in which one thread finds the home of a sample
  *   dividing   the time in which one thread divides a global mini-batch
  */

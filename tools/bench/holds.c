@@ -89,8 +89,8 @@ static void take_away(struct sched_job *job, const char *name)
 
 static void measure(void)
 {
-	static char a[] = "a", b[] = "b", c[] = "c", d[] = "d", third[] = "3",
-		    fifth[] = "5";
+	static char a[] = "a", b[] = "b", c[] = "c", d[] = "d", third[] = "id % 3 = 0",
+		    fifth[] = "id % 5 = 0";
 	struct sched_job *job_a, *job_b, *job_c, *job_d;
 	job_d = add(d, fifth);
 	say("the first job joins");

@@ -3,9 +3,10 @@
 
 /* journal [DIRECTORY]: measures the cost of a job's journal: of a record in memory; of records that
  * are written to the kernel 1, 4 or 64 at a time, as if so many readers opened files at once; of
- * reading the journal after a restart; and of listing 300 saved orders of each of 64 jobs. The
- * figures are the best of several repetitions in one thread; nothing waits for the disk. The
- * default DIRECTORY is $TMPDIR, or else /tmp. */
+ * reading the journal after a restart; and of listing 300 saved orders 64 times, as for 64 jobs.
+ * The costs of a record are the best of ROUNDS repetitions; reading and listing are measured once.
+ * There is one thread, and nothing waits for the disk. The default DIRECTORY is $TMPDIR, or else
+ * /tmp. */
 
 #include "base/clock.h"
 #include "base/ensure.h"

@@ -9,9 +9,9 @@
  *
  * Prints JSON: the reads and their time; for each place in the code that releases a lock, how often
  * this place has released the lock, and how long the lock was held before, including about 20 ns
- * for the clock; how often a thread had to wait for a lock; how many threads were woken. Holds
- * of more than 100 us are counted separately, because a thread that holds a lock so long has
- * usually lost its CPU meanwhile.
+ * for the clock; how often a thread had to wait for a lock; how many threads were woken. Holds of
+ * more than 100 us are among all holds, and are also counted apart (long_holds), because a thread
+ * that holds a lock so long has usually lost its CPU meanwhile.
  */
 
 #include "base/clock.h"

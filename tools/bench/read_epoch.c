@@ -9,7 +9,7 @@
  *   -m        maps the files
  *   -b BYTES  reads this many bytes at once; the most, and the default, is 1 MiB
  *   -y        yields the CPU before each open
- *   -n N      reads the directory N times
+ *   -n N      reads all files N times
  *   -t N      N threads take turns at the files; they begin when all have allocated their memory
  */
 

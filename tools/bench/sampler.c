@@ -11,7 +11,7 @@
  * Below each line of dsa, a second line has the figures of the paper's dependent sampling tree
  * (tools/sim/dsa_tree.h), which has to maintain intersections. "more" is the ratio of the tree's
  * figure to that of dsa. Each line of dsa also has the time in which CRoaring intersects two of the
- * sets, and the time of JOADER's own sampler code, measured once on the machine of
+ * sets. Two lines have the times of JOADER's own sampler code, measured once on the machine of
  * tools/bench/README.md. The program takes a few minutes, mostly for the tree.
  */
 

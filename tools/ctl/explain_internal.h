@@ -22,8 +22,12 @@ struct explain_job {
 	double ended;	    /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	double seconds; /* mean duration of the epochs that take_mean chooses */
-	double waited[EXPLAIN_CAUSES]; /* waits in the last epoch, by cause */
+	/* mean duration of the latest epoch, and of earlier epochs (not the first) during which all
+	 * jobs that are not left out were reading */
+	double seconds;
+	/* waits in the latest epoch, by cause. Readers that wait for tensors at the same time count
+	 * once; for the cause file system the times of all readers are added up. */
+	double waited[EXPLAIN_CAUSES];
 	/* waits of all readers in an epoch, added up; the mean over the same epochs as `seconds` */
 	double waited_all;
 	double decoded, shared, hit;

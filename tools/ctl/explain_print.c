@@ -15,8 +15,9 @@ static const char *const causes[EXPLAIN_CAUSES] = {
 static const char *const keys[EXPLAIN_CAUSES] = {
 	"storage", "decoding", "queue", "filesystem"};
 
-/* Computes for each cause the part of the epoch in which at least one reader waited for this cause.
- * Readers that wait at the same time count once. Returns the sum. */
+/* Computes for each cause the part of the latest epoch in which readers waited for this cause
+ * (explain_job.waited). Reduces all parts in proportion if their sum is above 1, because several
+ * readers can wait for the file system at the same time. Returns the sum. */
 static double exposed(const struct explain_job *job, double ret[static EXPLAIN_CAUSES])
 {
 	double sum = 0;

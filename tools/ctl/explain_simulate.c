@@ -89,7 +89,8 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Keeps one in `scale` samples, and reduces times and the cache in proportion. */
+/* Keeps one in `scale` samples, and reduces the cache, and the starts and pauses of jobs, in
+ * proportion. Simulated epochs are then shorter; run() multiplies them by `scale`. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Fields have the names that the daemon prints. */
+/* Members have the names and units of the keys that the daemon prints (src/files/text_top.c). */
 
 #define TOP_DAEMON(NUMBER)                                                               \
 	NUMBER(now_ns)                                                                   \
@@ -80,8 +80,9 @@ struct top_job {
 	TOP_JOB(TOP_MEMBER)
 	/* samples per second since the previous reading; in the first reading: the recent rate */
 	double per_second;
-	/* the part of the time since the previous reading in which at least one reader of the job
-	 * waited; in the first reading: the same part of the running epoch */
+	/* cause: waits by cause, as a part (0 to 1) of the time since the previous reading; 0 in
+	 * the first reading. exposed: the sum of these parts, at most 1; in the first reading: the
+	 * part of the running epoch in which at least one reader of the job waited. */
 	double exposed;
 	double cause[TOP_CAUSES];
 };

@@ -17,8 +17,8 @@ struct figure {
 	char text[24];
 };
 
-/* Divides n by `step` until n < step, and prints the letter units[k] after k divisions. If units[k]
- * is a space, no letter is printed. */
+/* Divides n by `step` until n < step or `units` has no further letter, and prints the letter
+ * units[k] after k divisions. A space stands for no letter. */
 static struct figure scaled(double n, double step, const char *units)
 {
 	struct figure figure;

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Simulates several nodes with the daemon's own homes, locality and samplers: 4 to 256 nodes, up to
- * 1,024 learners (another word for ranks). Each table passes its values to cluster_figure. Errors:
- * -errno. */
+/* Simulates several nodes with the daemon's own homes, locality and samplers: 1 to 1,024 nodes,
+ * each with one or four learners (another word for ranks). Each table passes its values to
+ * cluster_figure. Errors: -errno. */
 
 #define CLUSTER_MOST_FIGURES 256
 

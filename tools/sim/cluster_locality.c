@@ -35,7 +35,7 @@ struct result {
 	 * messages: number of messages with the daemon's locality
 	 * sweep: number of messages with the function sweep */
 	double share, messages, sweep;
-	double us; /* shortest time of a batch */
+	double us; /* shortest time of locality_assign for a batch */
 };
 
 struct world {
@@ -198,7 +198,8 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* Prints a row of the second table: the setting of Yang and Cong, with one value changed. */
+/* Prints a row of the second table: the moved samples and the messages of one setting. curve, x:
+ * the row's place in the figures of table "less". */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

@@ -22,9 +22,9 @@
  * Yang and Cong measured a speed-up of more than 30 with 256 nodes, but do not print r, B and s;
  * the values here are assumptions.
  */
-#define SAMPLE_BYTES 110e3 /* mean of ImageNet's files */
+#define SAMPLE_BYTES 110e3 /* s: mean of ImageNet's files */
 #define PREPARED 5500.	   /* r: 44 cores, each with 8 ms per sample */
-#define NETWORK 12.5e9	   /* EDR InfiniBand */
+#define NETWORK 12.5e9	   /* N: EDR InfiniBand */
 #define LEARNERS 4	   /* per node */
 #define EPOCHS 90
 

@@ -15,7 +15,8 @@
  * tree; tests compare dsa with this tree, and benchmarks measure both. Equal seeds and equal events
  * give equal decisions.
  *
- * D_1, D_2, D_3 in ascending order of size (the paper's Figure 4a):
+ * The tree of three streams. D_1, D_2 and D_3 are their datasets without the samples drawn so far,
+ * in ascending order of size (the paper's Figure 4a). & is an intersection, - a difference:
  *
  *               A = D_1 & D_2 & D_3
  *              / \
@@ -43,14 +44,14 @@
  *                        share more. Here these are found as if the other streams were deleted.
  *   several vertices (C) The paper chooses one "randomly". Here the probability of a vertex is
  *                        proportional to its size, and all sharing streams get the same choice.
- *   compensation (C)     The paper adds the element to each vertex of which all streams still
+ *   compensation (C)     The paper adds a drawn element to each vertex whose streams all still
  *                        need it. Here only the topmost of these vertices get it; otherwise the
  *                        element would be twice on a path.
  *   Algorithm 1          Line 13 is c = |D| - |S|, as in equation (12). The subset that line 17
  *                        selects does not contain elements of S.
  *   ties                 Streams of equal size are sorted by id. Definition 1 has no rule.
- *   left and right       Definition 1 and section 4.2 contradict each other. Here leaves are left
- *                        children.
+ *   left and right       Definition 1 and section 4.2 contradict each other. Here all leaves except
+ *                        the last one (F) are left children.
  *   sizes                Sizes are those at the start of the round. Samples leave the tree after
  *                        all decisions of the round.
  */

@@ -84,10 +84,10 @@ static uint32_t count_shared(const struct round_walk *walk)
 }
 
 /* Runs lines 7 to 15 of Algorithm 1. Returns the index after the last stream that selects I; if no
- * stream does, returns walk->first. By equation (9) the first stream selects I with the probability
- * |I| / (|D| - |S|), where D is the stream's set. If a stream selects I, the next one selects I
- * with the probability (|D_before| - |S|) / (|D| - |S|), where D_before is the set of the stream
- * before it. */
+ * stream does, returns walk->first. c: |I|. The first stream selects I with the probability
+ * |I| / (|D| - |S|), where D is the stream's set (equation (9)). Each next stream, if the one
+ * before it has selected I, selects I with the probability (|D_before| - |S|) / (|D| - |S|), where
+ * D_before is the set of the stream before it. */
 static size_t select_shared(const struct round_walk *walk, uint32_t c)
 {
 	size_t end = walk->first;
@@ -183,9 +183,9 @@ static struct decision decide(struct round_walk *walk)
  *            / \         D_2, still need the sample.)
  *           E   F
  *
- * `last` is the last level whose stream got the sample. If a stream of a level above `last` did not
- * get the sample, the sample is added to the leaf of this stream. All streams of the levels below
- * `last` need the sample, so it is added to the vertex of the level just below `last`.
+ * `last` is the last level whose stream got the sample. The sample is added to the leaf of each
+ * stream that did not get it, from the level of the vertex to `last`. All streams of the levels
+ * below `last` need the sample, so it is added to the vertex of the level just below `last`.
  *
  * If a stream got the sample and had it in its leaf, the sample is only removed from this leaf.
  */

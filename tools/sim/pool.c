@@ -32,7 +32,7 @@ struct pool_job {
 	const struct training *training;
 	struct share_job share;
 	bool runs;
-	double begins; /* time when the job begins; infinite: it has finished */
+	double begins; /* time when the job begins; infinite: it has begun */
 	double images; /* images that the whole training reads */
 	/* asked: number of images requested so far
 	 * fetched: number of images that the reader has taken
@@ -92,7 +92,8 @@ static void stop_waiting(const struct pool *pool, struct pool_job *job)
 	job->waits_since = HUGE_VAL;
 }
 
-/* Lets the reader take images until the next image is not ready; then the reader waits. */
+/* Lets the reader take images. Stops when the next image is not ready, for which the reader then
+ * waits, or when the reader is PREFETCH images ahead. */
 static int read_on(const struct pool *pool, struct pool_job *job)
 {
 	stop_waiting(pool, job);

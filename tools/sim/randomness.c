@@ -107,7 +107,7 @@ struct laboratory {
 struct columns {
 	const struct setting *setting;
 	struct figure worst[KINDS][SAMPLERS];
-	double deciles[SAMPLERS][GAP_DECILES]; /* deciles of the first job */
+	double deciles[SAMPLERS][GAP_DECILES]; /* of the first job's gaps, in epochs */
 };
 
 static struct figure measure(

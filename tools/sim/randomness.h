@@ -58,7 +58,8 @@ struct figure figure_positions(const struct places *places, uint32_t epoch);
  * counts, divided by its degrees of freedom. Measured for 3 to 5 samples only. */
 struct figure figure_orders(const struct places *places, uint32_t epoch);
 /* Counts in how many runs the samples had each possible pair of orders, in `epoch` and in the next
- * epoch. Returns the same figure as figure_orders. Measured for 3 or 4 samples only. */
+ * epoch. Returns the chi-square of these counts as figure_orders does. Measured for 3 or 4 samples
+ * only. */
 struct figure figure_two_orders(const struct places *places, uint32_t epoch);
 
 /* Returns the correlation of the ids at neighbouring positions, minus its expected value. */
@@ -68,8 +69,9 @@ struct figure figure_epochs(const struct places *places, uint32_t lag);
 /* Returns the correlation of a sample's positions in the same epoch of two jobs. */
 struct figure figure_jobs(const struct places *a, const struct places *b);
 
-/* Returns the fraction of gaps below `gap`; equal gaps count half. A gap is the distance between
- * two reads of a sample, in epochs. It is between 0 and 2, with a triangular density. */
+/* Returns the fraction of gaps below `gap`; equal gaps count half. A gap is the distance, in
+ * epochs, between the reads of a sample in two consecutive epochs: between 0 and 2, with a
+ * triangular density. */
 struct figure figure_gaps(const struct places *places, double gap);
 
 #define GAP_DECILES 9
@@ -86,7 +88,7 @@ struct setting {
 	const char *name;
 	const char *what;
 	struct {
-		uint32_t first; /* the job's set begins here, in units */
+		uint32_t first; /* the job's set is first .. end-1, in units */
 		uint32_t end;
 		double speed; /* relative to the other jobs */
 		double start; /* unit: epochs of time (sim.h) */

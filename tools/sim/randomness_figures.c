@@ -10,9 +10,9 @@
 
 static const struct figure unmeasured;
 
-/* Returns the chi-square of `count`, divided by its degrees of freedom, as a figure. scale: a
- * divisor of the usual sum of (count - expected)^2 / expected, so that the quotient has the
- * chi-square distribution with `degrees` degrees of freedom. */
+/* Returns the chi-square of `count`, divided by its degrees of freedom, as a figure. n: the sum of
+ * all counts. scale: a divisor of the usual sum of (count - expected)^2 / expected, so that the
+ * quotient has the chi-square distribution with `degrees` degrees of freedom. */
 static struct figure chi_square_figure(
 	const uint32_t *count, size_t cells, double n, double scale, double degrees)
 {

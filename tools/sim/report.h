@@ -24,6 +24,6 @@ must_check int sim_write_svg(const char *path, const char *title,
 	const struct sim_curve *curves, size_t n, bool log_x);
 
 /* Prints an epoch of a job: for each read a line with the position and its sample, like the first
- * columns of an order file. The scenario has one sampler, policy and cache size. which: JOB:EPOCH;
- * -EINVAL (reported): there is no such job or epoch. */
+ * columns of an order file. which: JOB:EPOCH. -EINVAL (reported): there is no such job or epoch, or
+ * the scenario has several samplers, policies or cache sizes. */
 must_check int sim_print_order(const struct sim_scenario *scenario, const char *which);

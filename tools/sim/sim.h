@@ -15,14 +15,14 @@
  * Simulates jobs with the daemon's own samplers, cache, epochs and rules of look-ahead
  * (sim_sched.h). Reads are only counted. A sample is one unit of the cache.
  *
- * Time is counted in ticks. The fastest job reads one sample per tick. Without look-ahead, jobs
- * that read in the same tick draw in one round. An *epoch of time* has as many ticks as the largest
- * dataset has samples.
+ * Time is counted in ticks. The fastest job reads one sample per tick. Jobs that read in the same
+ * tick draw in one round, unless there is look-ahead, or scripts shuffle (sim_scenario.labels). An
+ * *epoch of time* has as many ticks as the largest dataset has samples.
  *
  *   Flow: sim_load makes a scenario from an ini; sim_run runs it once with one sampler, policy,
  *         cache size and seed; sim_sweep runs all combinations.
  *   Threads: runs only read the scenario, so several may run at the same time.
- *   Errors: -EINVAL (reported), -ENOMEM, and errors of files.
+ *   Errors: -EINVAL (reported: printed to stderr), -ENOMEM, and errors of files.
  */
 
 /* A dataset has the ids first .. end-1. But if `sample` is set, it has only `size` of these ids,
@@ -44,7 +44,8 @@ struct sim_job {
 	uint32_t epochs; /* 0: the job runs until the time is over */
 };
 
-/* A size of the cache: in samples, in bytes, or as a fraction of the samples of all datasets. */
+/* A size of the cache: in samples, in bytes, or as a fraction (above 0, at most 1) of the different
+ * samples that the jobs read. */
 struct sim_size {
 	double value;
 	bool fraction;
@@ -65,7 +66,9 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	uint32_t labels;     /* the label of a sample is id % labels; 0: no labels */
+	/* The label of a sample is id % labels. Scripts open positions in random order, and each
+	 * position gets a sample of its label, but only with the sampler exchange. 0: no labels */
+	uint32_t labels;
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
 	uint32_t runs;	     /* number of runs with different seeds */
@@ -80,7 +83,8 @@ struct sim_plan {
 	double sample_bytes; /* 0: not known */
 };
 must_check int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret);
-/* Reads the number and the size of the samples from MOUNT/datasets/NAME. Reports mistakes. */
+/* Reads the number of the samples, unless ret->samples is set, and the bytes of a prepared sample
+ * from MOUNT/datasets/NAME, which is `directory`. Reports mistakes. */
 must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
 /* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes. */
@@ -139,7 +143,7 @@ struct sim_setup {
 
 struct sim_result {
 	uint32_t capacity; /* samples */
-	uint32_t all;	   /* number of different samples in all datasets */
+	uint32_t all;	   /* number of different samples that the jobs read */
 	uint64_t served;   /* reads after the warm-up */
 	uint64_t misses;   /* loads after the warm-up */
 };
@@ -160,7 +164,7 @@ struct sim_point {
 	double deviation; /* standard deviation of the misses between runs */
 };
 
-/* The misses by cache size, for one sampler and policy. The points are sorted by size. */
+/* The misses by cache size, for one sampler and policy. points[i] is for scenario->caches[i]. */
 struct sim_curve {
 	const struct sim_scenario *scenario;
 	enum sampler_kind sampler;
@@ -190,6 +194,7 @@ struct sim_trust {
 	uint32_t samples; /* samples of the scaled-down scenario's largest dataset */
 	double off; /* largest difference between the two scenarios, in misses per read sample */
 };
-/* Runs sim_sweep with the scaled-down scenario, and scales the figures up. */
+/* Runs sim_sweep with the scaled-down scenario, and scales the figures up. Unless scale is 1,
+ * runs a scenario of half this size, too, to estimate the error. progress: a terminal, or NULL. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
 	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

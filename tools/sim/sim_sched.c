@@ -30,7 +30,7 @@ static void answer(struct sim_open *open)
 		sim_supply_attach(open);
 }
 
-/* Refuses to open an earlier epoch, because no orders are saved here. */
+/* Refuses to open an earlier epoch, because the simulation saves no orders. */
 static void look_up(struct sim_open *open)
 {
 	open->answered = true;

@@ -44,16 +44,16 @@ struct sim_sched_config {
 	uint32_t n_ids;
 	/* label of each id, if the sampler exchanges samples of the same label only; NULL: none */
 	const uint32_t *labels;
-	/* Look-ahead of each job. 0: samples are drawn and loaded only when they are opened, and
-	 * jobs that open together draw in one round. */
+	/* Look-ahead of each job, in samples. 0: samples are drawn and loaded only when they are
+	 * opened, and jobs that open together draw in one round. */
 	uint32_t lookahead;
 	/* The fields from here on are for a caller with a clock. */
 	bool timed;
 	enum share_policy share;
 	/* expected time of a decode, until the shares have measured it */
 	uint64_t cost_ns;
-	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has size 1.
-	 * Tensors of these sizes are really allocated, so the numbers are small. */
+	/* Size of each id's tensor, in a unit that the caller chooses; NULL: each has size 1. Each
+	 * tensor is really allocated, with one byte per unit, so the caller chooses a large unit. */
 	const uint64_t *bytes;
 };
 
@@ -115,7 +115,8 @@ sample_id sim_sched_take(struct sim_sched *sched);
 must_check int sim_sched_loaded(struct sim_sched *sched, sample_id sample);
 /* Adds a wait of a reader to the time for which the job's readers have waited. */
 void sim_sched_waited(struct sim_sched_job *job, uint64_t ns);
-/* Calls shares_window (share/share.h) with these arguments. -ENOMEM */
+/* Updates the shares from the counts of the last `seconds` (shares_window). decoders, busy: seconds
+ * of decode time available and used per second. */
 must_check int sim_sched_window(
 	struct sim_sched *sched, double seconds, double decoders, double busy);
 

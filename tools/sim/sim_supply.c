@@ -7,7 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* The supply has a single dataset, preparation and storage. Reading takes no time. */
+/* The supply has a single dataset, preparation and storage. A chosen sample counts as read at once
+ * (take); a caller with a clock lets reading and decoding together take time (sim_sched_loaded). */
 
 int sim_supply_make(struct sim_sched *sched)
 {

@@ -15,8 +15,8 @@ struct expected {
 	double deviation;
 };
 
-/* Returns the probability that chance gives a value at least as far from the mean as `figure`; 1 or
- * 0 if the deviation is 0. */
+/* Returns the probability that chance gives a value at least as far from the mean as `figure`.
+ * Returns for deviation 0: 1 if `figure` equals the mean, otherwise 0. */
 double normal_p(struct expected expected, double figure);
 /* Returns the distance from the mean that chance exceeds with probability p. */
 double normal_bound(struct expected expected, double p);
@@ -28,16 +28,17 @@ double chi_square_bound(double p, double degrees);
 
 /* Returns Pearson's correlation; 0 if one of the two does not vary. */
 double correlation(const uint32_t *a, const uint32_t *b, size_t n);
-/* Returns the distribution of the correlation of n randomly matched pairs (Pitman). */
+/* Returns the distribution of the correlation of n randomly matched pairs (Pitman). n >= 2. */
 struct expected correlation_expected(size_t n);
 
-/* Returns the correlation of the neighbours x[i] and x[(i + 1) % n]. n >= 3. */
+/* Returns the correlation of the neighbours x[i] and x[(i + 1) % n], and the distribution of this
+ * correlation if the values of x are in a random order. n >= 3. */
 double serial_correlation(const uint32_t *x, size_t n);
 struct expected serial_correlation_expected(const uint32_t *x, size_t n);
 
 typedef double match_score(const void *context, size_t i, size_t j);
-/* Returns the distribution of the sum of n terms score(i, j), if all i are matched with all j at
- * random (Hoeffding, 1951). O(n^2). */
+/* Returns the distribution of the sum of n terms score(i, j), one for each i. A random permutation
+ * gives each i its j; i and j are 0 .. n - 1 (Hoeffding, 1951). n >= 2. O(n^2). */
 struct expected match_expected(match_score *score, const void *context, size_t n);
 
 /* Returns the distribution of the mean of n uncorrelated figures. */

@@ -23,7 +23,7 @@ struct svg_plot {
 	bool log_x;
 	const struct svg_series *series;
 	size_t n;
-	double line;		/* a horizontal line for comparison */
+	double line;		/* y of a horizontal line for comparison */
 	const char *line_label; /* NULL: there is no line */
 };
 

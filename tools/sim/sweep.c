@@ -8,7 +8,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Updates the means, and the sum of squared deviations of the misses (Welford, 1962). */
+/* Adds run number n, from 1 on: updates the means, and the sum of squared deviations of the misses
+ * (Welford, 1962). The sum is in `deviation` until run_point has added all runs. */
 static void add_run(struct sim_point *point, const struct sim_result *result, uint32_t n)
 {
 	double before = (double)result->misses - point->misses;

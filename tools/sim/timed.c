@@ -41,8 +41,8 @@ static const struct timed_job *job_of(const struct timed_run *run, sample_id sam
 }
 
 /* Tells whether another read may begin. The number of samples that are being read or wait for a
- * decoder is limited: READ_PER_DECODER for each decoder and, for slow reads, more.
- * src/supply/storage.c has the same rule. */
+ * decoder is limited: READ_PER_DECODER for each decoder and, for slow reads, more. The daemon also
+ * limits their bytes (src/supply/storage.c). */
 static bool may_read(const struct timed_run *run)
 {
 	const struct timed_world *world = run->world;

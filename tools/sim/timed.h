@@ -15,7 +15,7 @@
  * processor than there are processors, each of them gets an equal part.
  *
  *     reader:  open -> [waits] -> release -> think (a part of it on a processor) -> open ...
- *     sample:  requested -> read (as many at once as make reading faster) -> decoded
+ *     sample:  requested -> read (several at once, up to a limit) -> decoded
  *
  *   Flow: the caller runs a world, changes it, and runs it again.
  *   Threads: runs only read the world, so several may run at the same time.
@@ -34,7 +34,7 @@ struct timed_job {
 	double read;   /* seconds per sample */
 	double decode; /* processor seconds per sample */
 	double bytes;  /* size of a prepared sample */
-	/* initial limit of reads in flight, if timed_world.reads is 0 */
+	/* initial limit of reads in flight, if timed_world.reads is 0; only that of jobs[0] counts */
 	unsigned most_reads;
 	bool absent;
 };
@@ -62,7 +62,7 @@ struct timed_world {
 	unsigned workers, reads;
 	double cpus;
 	uint64_t seed;
-	unsigned laps; /* least number of epochs of each job, with the first one */
+	unsigned laps; /* epochs of each job, with the first one; see timed_run */
 };
 
 struct timed_outcome {
@@ -71,13 +71,15 @@ struct timed_outcome {
 	double least, most; /* the extremes of the means of several runs */
 };
 
-/* Runs the world until each job has read its epochs. ret: one outcome per job. *ret_loads: loads
- * per read sample. */
+/* Runs the world until each job has read `laps` epochs. Ends earlier if each job has read two, and
+ * all jobs together have read 60 times as many samples as there are. ret: one outcome per job.
+ * *ret_loads: loads per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
-/* Runs the world several times, and computes means. Each run has its own seed, and its own times
- * between the starts of jobs, because the number of shared samples depends on these times. A job
- * with start = 0 begins at 0 in all runs. Worlds with many samples have fewer and shorter runs. */
+/* Runs the world several times, and computes means; ret[].laps is a sum. Each run has its own seed,
+ * and its own times between the starts of jobs, because the number of shared samples depends on
+ * these times. A job with start = 0 begins at 0 in all runs. Worlds with many samples have fewer
+ * and shorter runs. world->laps is not used. */
 must_check int timed_runs(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 uint32_t timed_job_samples(const struct timed_world *world, size_t job);

@@ -8,7 +8,8 @@
 #include "sim_sched.h"
 #include "timed.h"
 
-#define TIMED_READS 128 /* most reads in flight, as in src/supply/storage.c */
+/* most reads in flight; less than STORAGE_MOST_READS of the daemon */
+#define TIMED_READS 128
 
 enum reader_state { READER_OUT, READER_RUNS, READER_SLEEPS, READER_WAITS };
 
@@ -31,7 +32,8 @@ struct timed_script {
 	uint32_t epoch;
 	/* label of each position, and order of opens; NULL: the script chooses no labels */
 	uint32_t *labels, *opens;
-	double begins; /* time when the next epoch begins; infinite: an epoch is running */
+	/* time when the next epoch begins; infinite: an epoch is running, or the job never begins */
+	double begins;
 	double begun;
 	unsigned waiting;
 	double counted_since;

@@ -55,8 +55,8 @@ static int parse_double(const struct sim_option *option, void *field, const char
 	return 0;
 }
 
-/* Parses each word into an element of a new array, which replaces the one that the pointer `ret`
- * points to. */
+/* Parses each word into an element, of `size` bytes, of a new array. ret: the address of a pointer.
+ * Frees the old array to which that pointer points, and makes it point to the new one. */
 static int each_word(const char *text, size_t size, void *ret, size_t *ret_n,
 	int (*parse)(void *field, const char *word))
 {
@@ -156,7 +156,7 @@ static int one_cache(void *field, const char *word)
 									       : -EINVAL;
 }
 
-/* --- options of one section, whose field is the object itself -------------------- */
+/* --- options that set several members; their field is the whole object ----------- */
 
 static int scenario_sampler(
 	const struct sim_option *option, void *object, const char *text)

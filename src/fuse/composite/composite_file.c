@@ -186,7 +186,7 @@ static uint32_t epoch_for(const struct composite_file *file, fuse_req_t req)
 	if (file->epoch != SCHED_CURRENT)
 		return file->epoch;
 	return sched_current(
-		file->job, &reader, inode.position * layout_file_samples(config));
+		file->job, &reader, inode.position * config_file_samples(config));
 }
 
 /* Takes over the reference to the job on success. request->fi.fh: the handle, if an earlier engine

@@ -13,7 +13,8 @@
  *   labels   The open binds all positions to samples. No position is consumed.
  *   tar      The open binds nothing. A read binds the positions of its bytes, in order, and is
  *            answered when their samples are prepared. A position is consumed when its last byte is
- *            read, or by the release if some of its bytes were read.
+ *            read. A position of which only other bytes were read is consumed by the release, or
+ *            when reads of other positions displace its slot (TAR_WINDOW).
  *
  *   open -> (waits) -> reply -> read -> (waits) -> reply -> open_file_close
  *

@@ -56,7 +56,9 @@ struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t unique; /* number of the request, from handover_request() */
-	bool opens; /* true: an open; false: a read of `size` bytes from `offset` on */
+	bool opens; /* true: an open; false: a read */
+	/* The request needs the positions of the `size` bytes from `offset` on: all bytes at the
+	 * open of a batch or of labels, none at the open of a shard. */
 	uint64_t offset;
 	size_t size;
 	struct fuse_file_info fi; /* for the answer of an open */
@@ -68,11 +70,11 @@ struct wait {
 	uint32_t asked_epoch; /* epoch in which the position `binding` is to be bound */
 	/* handle of the position that was bound last; NULL once its sample is in file->samples */
 	struct sched_handle *bound;
-	atomic_int turn;
+	atomic_int turn; /* number of calls of is_later for the position `binding` */
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket;   /* number of the waiting open; 0: none waits */
+	uint64_t ticket; /* ticket of the sched_open of position `binding`; 0: it does not wait */
 	uint32_t first, n; /* the request uses the n slots from index `first` on */
 	/* Number of the request's slots that are not prepared yet; one higher while `asking` is
 	 * set, so that no answer is sent before all slots were asked for. */

@@ -13,7 +13,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-#define TAR_WINDOW 8 /* a shard with more slots than this frees the unused ones */
+/* a shard with more slots than this frees unused slots, the least recently used one first */
+#define TAR_WINDOW 8
 
 static bool is_tar(const struct composite_file *file)
 {
@@ -115,9 +116,9 @@ static void parking(void *context, uint64_t ticket)
 }
 
 /* Called when a position was opened, or could not be opened. A shard makes the sample's content at
- * once. A batch makes the content when the sample is read, because a batch opens all positions
- * together. But if an earlier engine opened the batch (`again`), a read already waits for the
- * content. */
+ * once. A batch opens all positions together, so it makes each content only when the sample is
+ * read: otherwise all contents would be in memory at once. But if an earlier engine opened the
+ * batch (`again`), a read already waits for the content. */
 static void opened(void *context, const struct sched_opened *result)
 {
 	struct slot *slot = context;

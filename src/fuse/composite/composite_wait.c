@@ -13,8 +13,9 @@
 #include <inttypes.h>
 
 /*
- * One thread answers a request: the one that delivers the last missing sample, or the one that
- * handles an interrupt. The first of them claims the answer under the file's lock (`answered`).
+ * One thread answers a request: the one that asks for the samples, if all are there; the one that
+ * delivers the last missing sample; or the one that handles an interrupt. The first of them claims
+ * the answer under the file's lock (`answered`).
  *
  * - libfuse may be about to call `interrupted` when the request is answered. So the answering
  *   thread first unregisters `interrupted` by fuse_req_interrupt_func, which waits until a running

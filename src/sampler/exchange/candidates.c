@@ -9,13 +9,13 @@
  * sample is the number of streams of this cache space that have yet to draw the sample, as in the
  * cache's policy refcnt. There is a ring, a circular list, for each group, member (by the member's
  * column) and need: it has the member's candidates in this group that have this need, in the order
- * in which they were last given to any member:
+ * in which they became resident, or were last given to any member:
  *
  *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *
  * The candidate with the least need is given first; among candidates of equal need, the one that
  * was given least recently. The cache would evict this sample next, so it is given while it is
- * still there. Neither rule depends on the id itself.
+ * still there. Neither rule depends on the id itself, so orders stay uniform (exchange.c).
  */
 
 bool residency_has(const struct residency *residency, sample_id id)

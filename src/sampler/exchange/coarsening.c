@@ -5,9 +5,9 @@
 
 #include <errno.h>
 
-/* Merges classes that differ only in the selections of removed jobs: a class is the set of ids that
- * the same jobs have selected. Classes can be merged only while there is no stream, and no sample
- * is resident. sampler_coarsening_prepare makes all classes anew from the selections of the present
+/* Merges classes that differ only in the selections of removed jobs. Classes can be merged only
+ * while there is no stream, and no sample is resident: exchange.c has the reason.
+ * sampler_coarsening_prepare makes all classes anew from the labels, and the selections of present
  * jobs. This takes long, so it runs without the lock. It works with the slots (the order of ids by
  * class) and the members (the jobs) to which sampler_coarsening_new has taken references. */
 

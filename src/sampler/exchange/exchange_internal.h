@@ -8,10 +8,11 @@
 
 #include <stdatomic.h>
 
-/* The ids of a *class* are interchangeable. The *slot* of an id is its place in the order of labels
- * and classes. A *member* is a job that has joined. A *resident* is a sample in the cache; a
- * *group* has the residents of one class. A resident is a *candidate* for a member if the member's
- * stream can get it in exchange. A *ring* has the candidates of one member, group and need. */
+/* The ids of a *class* are interchangeable. The *slot* of an id is its index in the list of all
+ * ids, sorted by label, class and id. A *member* is a job that has joined. A *resident* is a sample
+ * in the cache, or on its way there; a *group* has the residents of one class. A resident is a
+ * *candidate* for a member if the member's stream can get it in exchange. A *ring* has the
+ * candidates of one member, group and need. */
 
 #define NONE UINT32_MAX
 
@@ -33,7 +34,8 @@ struct classes {
 	uint32_t n;
 };
 
-/* The class of the ids that no job has selected. */
+/* The class of the ids that no job has selected; empty if there are labels, because each id then
+ * belongs to a class of its label. */
 #define CLASS_OUTSIDE 0
 
 /* Makes CLASS_OUTSIDE, and, if `labels` is not NULL, one class for each label. */
@@ -114,7 +116,8 @@ struct resident {
 	/* index of the sample's group; NONE: its class has no other id, or there was no memory */
 	uint32_t group;
 	uint32_t need; /* streams of the cache space that have yet to draw the sample */
-	/* neighbours in the order in which residents were last given to a stream */
+	/* neighbours in the order in which residents were last given to a stream; a resident that
+	 * was given to none counts as given when it became resident */
 	uint32_t older;
 	uint32_t newer;
 };
@@ -182,7 +185,7 @@ struct residency *exchange_find_residency(const struct exchange *exchange, uint3
 /* Makes the residency if there is none. -ENOMEM */
 must_check int exchange_get_residency(
 	struct exchange *exchange, uint32_t id, struct residency **ret);
-/* Frees the residency if it has no job, and no sample is in the cache. */
+/* Frees the residency if it has no job and no resident sample. */
 void exchange_put_residency(struct exchange *exchange, struct residency *residency);
 
 /* Draws an id for each of the m streams, and stores it in stream->member->drawn. Sorts the streams
