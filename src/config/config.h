@@ -241,10 +241,11 @@ struct job_config {
 	enum view_size size;
 	char *extension;    /* extension of the files, without the dot */
 	uint32_t lookahead; /* samples to prefetch; 0: auto */
-	uint32_t shard; /* positions per directory (0: none) or tar file (0: CONFIG_TAR_SAMPLES) */
-	uint32_t batch; /* samples per file of layout batch */
-	bool drop_last; /* layouts batch and tar: omits a last file that is not full */
-	char *labels;	/* "drawn", "fixed", or "columns: X Y ..." */
+	uint32_t
+		shard; /* positions per directory (0: none) or tar file (0: CONFIG_TAR_SAMPLES) */
+	uint32_t batch;	   /* samples per file of layout batch */
+	bool drop_last;	   /* layouts batch and tar: omits a last file that is not full */
+	char *labels;	   /* "drawn", "fixed", or "columns: X Y ..." */
 	bool fixed_labels; /* layout flat: a position has the same label in all epochs */
 	/* number of metadata columns that form the label; 0: the label is the class */
 	uint32_t n_targets;

@@ -432,12 +432,15 @@ static int read_file(struct ini *ini)
 
 int ini_read(struct ini *ini, const char *text)
 {
-	if (ini->kind == INI_DAEMON)
-		ini->err = config_path_dir(ini->file, &ini->dir);
-	if (!text)
-		return read_file(ini);
-	read_text(ini, text);
-	return 0;
+	int err = 0, no_dir = 0;
+	if (text)
+		read_text(ini, text);
+	else
+		err = read_file(ini);
+	if (!err && ini->kind == INI_DAEMON)
+		no_dir = config_path_dir(ini->file, &ini->dir);
+	ini->err = no_dir ? no_dir : ini->err;
+	return err;
 }
 
 void ini_free(struct ini *ini)

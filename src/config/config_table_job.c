@@ -257,7 +257,7 @@ const struct option config_job_options[] = {
 		.help = "What happens to a JPEG or PNG whose pixels are damaged or end "
 			"too early.\n"
 			"fail: its file fails with EIO.\n"
-			"fill: the missing pixels are black, as in Pillow with "
+			"fill: the missing pixels are those of Pillow with "
 			"LOAD_TRUNCATED_IMAGES; such jobs share prepared images with "
 			"each other, but no decoding with other jobs."},
 	{SECTION_TENSOR, "format", &value_choice, .choices = formats, .preset = "ppm",

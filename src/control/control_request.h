@@ -40,7 +40,8 @@ void request_jobs_put(struct request_jobs *jobs);
  * -ENOMEM. */
 must_check int request_jobs(const struct request *request, struct request_jobs *ret);
 
-/* Answers that there is no such job, with the most similar name. Returns false. */
+/* Answers that the job does not exist, and suggests the existing name that is most similar.
+ * Returns false. */
 bool request_unknown_job(const struct request *request, const char *name);
 
 /* Returns a reference to the job if the sender may change it; NULL: the answer has the reason. */
@@ -84,10 +85,10 @@ char *control_ini_of(const char *directory, const char *name);
  * the answer has the reason. */
 bool control_dataset(const struct request *request);
 
-/* Scans the datasets for which the daemon's start only opened the last scan's lists of samples, to
- * serve readers sooner. If a scan finds changes, jobs use the new scan from their next epochs on.
- * If a scan fails, or jobs can't use its result, the failure is logged, and the daemon's next start
- * scans the dataset before it serves readers. */
+/* Scans the datasets with LOOK_BEHIND, whose catalogues the daemon's start opened without a
+ * scan. If a scan finds changes, jobs use the new scan from their next epochs on. If a scan
+ * fails, or jobs can't use its result, the failure is logged, and the daemon's next start scans
+ * the dataset before it serves readers. */
 void control_look_for_changes(struct control *control);
 
 /* --- control_upgrade.c -------------------------------------------------------------------- */
@@ -102,7 +103,8 @@ _Noreturn void control_hand_over(void);
 
 /* --- control_list.c ----------------------------------------------------------------------- */
 
-/* Answers that there is no such dataset, with the most similar name. Returns false. */
+/* Answers that the dataset does not exist, and suggests the existing name that is most similar.
+ * Returns false. */
 bool control_unknown_dataset(const struct request *request, const char *name);
 /* Prints a table with one line per dataset. Returns false if there is no memory. */
 bool control_dataset_table(const struct request *request);

@@ -67,8 +67,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		if (!job->entered)
 			continue;
 		/* goes to jobs->jobs[i], so the caller frees the arrays of the previous log */
-		struct coord_engine_job before =
-			job->log;
+		struct coord_engine_job before = job->log;
 		job->log = jobs->jobs[i];
 		jobs->jobs[i] = before;
 	}

@@ -129,7 +129,8 @@ enum column_type { COLUMN_INTEGER, COLUMN_REAL, COLUMN_TEXT };
 
 struct column {
 	char *name;
-	size_t field;  /* index of its field in a record of the file */
+	/* index of the column's field in a record of its metadata file */
+	size_t field;
 	size_t number; /* index among the columns of all files */
 	enum column_type type;
 	struct number_style style;

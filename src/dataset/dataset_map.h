@@ -204,7 +204,8 @@ size_t map_path_groups(size_t n_ids);
 
 /* Makes the section SHAPES, empty if there are too many shapes. The caller frees it. */
 must_check int map_shapes_make(const struct catalogue *catalogue, struct map_bytes *ret);
-/* Tells whether all ids of the shapes are below n_ids. */
+/* Tells whether the shapes are possible: at most MAP_MOST_SHAPES; the sample ids of each
+ * (largest, first, last) are below n_ids, and first is not above last. */
 bool map_shapes_fit(const struct dataset_shape *shapes, size_t n, uint32_t n_ids);
 
 /* Turns a small difference, positive or negative, into a small unsigned number. */

@@ -45,24 +45,36 @@ static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64
 		       : disk_write(writer->fd, bytes, n, at, "dataset.map", &done);
 }
 
-static void print_text(FILE *out, const char *text)
+/* A section that is printed into memory. */
+struct printed {
+	FILE *out;
+	uint64_t bytes; /* fewer arrive in memory if memory runs out */
+};
+
+static void print(struct printed *section, const void *bytes, size_t n)
 {
-	fwrite(text, 1, strlen(text) + 1, out);
+	fwrite(bytes, 1, n, section->out);
+	section->bytes += n;
 }
 
-static void print_containers(FILE *out, const struct catalogue *catalogue)
+static void print_text(struct printed *section, const char *text)
+{
+	print(section, text, strlen(text) + 1);
+}
+
+static void print_containers(struct printed *section, const struct catalogue *catalogue)
 {
 	uint64_t name = 0;
 	for (size_t i = 0; i < catalogue->n_containers; i++) {
 		const struct container *container = &catalogue->containers[i];
-		const struct map_container printed = {
+		const struct map_container record = {
 			container->bytes, container->mtime_ns, name};
-		fwrite(&printed, 1, sizeof(printed), out);
+		print(section, &record, sizeof(record));
 		name += strlen(container->name) + 1;
 	}
 }
 
-static void print_runs(FILE *out, const struct catalogue *catalogue)
+static void print_runs(struct printed *section, const struct catalogue *catalogue)
 {
 	const struct row *rows = catalogue->rows;
 	struct map_run run = {0};
@@ -73,13 +85,13 @@ static void print_runs(FILE *out, const struct catalogue *catalogue)
 			run.first = (uint32_t)id;
 		run.last = (uint32_t)id;
 		if (id + 1 == catalogue->n_rows || rows[id + 1].gone)
-			fwrite(&run, 1, sizeof(run), out);
+			print(section, &run, sizeof(run));
 	}
 }
 
 /* Prints a section of the kind MAP_BYTES. Prints nothing for a column of parts. */
 static void print_section(
-	FILE *out, const struct map_writer *writer, enum map_section section)
+	struct printed *out, const struct map_writer *writer, enum map_section section)
 {
 	const struct catalogue *catalogue = writer->catalogue;
 	switch (section) {
@@ -184,10 +196,13 @@ static int write_section(struct map_writer *writer, enum map_section section)
 			writer->catalogue->n_rows, value_in, &of, &bytes.at, &bytes.n);
 	} else {
 		char *text = NULL;
-		FILE *out = open_memstream(&text, &bytes.n);
-		if (out)
-			print_section(out, writer, section);
-		err = out && close_text(out, &text) ? 0 : -ENOMEM;
+		struct printed printed = {.out = open_memstream(&text, &bytes.n)};
+		if (printed.out)
+			print_section(&printed, writer, section);
+		err = printed.out && close_text(printed.out, &text) &&
+				      bytes.n == printed.bytes
+			      ? 0
+			      : -ENOMEM;
 		bytes.at = (uint8_t *)text;
 	}
 	if (!err)

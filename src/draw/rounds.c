@@ -15,9 +15,9 @@ static bool cache_has_room(const struct stream *stream, const struct ahead_cache
 	return held + stream->tensor_bytes <= cache->capacity / 2;
 }
 
-/* Returns the number of samples that the stream may have ahead even if the drawn samples fill half
- * of the cache. All streams together take at most a quarter of the cache in this way, unless each
- * may have only one sample. */
+/* Returns the number of samples, at least one, that the stream may have ahead even if the drawn
+ * samples fill half of the cache. All streams together take at most a quarter of the cache in
+ * this way; they take more only if a quarter has no room for one sample of each stream. */
 static uint64_t own_share(const struct draw *draw, const struct stream *stream,
 	const struct ahead_cache *cache)
 {

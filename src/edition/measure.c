@@ -33,10 +33,10 @@ struct measuring {
 	uint64_t bytes[MOST_MEASURED]; /* tensor bytes of every step-th sample */
 };
 
-/* Returns the bytes of the sample's tensor; 0: the sample is refused. Remembers this number for the
- * sample's shape, because a dataset has far fewer shapes than images. A later sample of this shape
- * gets the remembered number if its file is not larger. Such a sample is not refused, because the
- * sample with the larger file was not. */
+/* Returns the bytes of the sample's tensor; 0: the sample is refused. Remembers this number for
+ * the sample's shape, because a dataset has far fewer shapes than images. If the number is not
+ * 0, a later sample of this shape gets it without being measured, provided that its file is not
+ * larger: then its preparation needs no more memory, so it is not refused either. */
 static uint64_t bytes_of(struct measuring *measuring, uint32_t id)
 {
 	const struct edition *edition = measuring->edition;

@@ -497,8 +497,8 @@ uint32_t epochs_choice(const struct epochs *epochs, const struct open_request *r
 		       : current_choose(epochs, request).epoch;
 }
 
-/* A thread waits for one open at a time. So if the thread's last recorded open is an open of the
- * same file, it was recorded for the request that is now resent. */
+/* A thread waits for one open at a time. So if the last recorded open of the request's thread is
+ * of the request's file, this open was recorded for the request itself, before the restart. */
 bool current_was_chosen(
 	const struct epochs *epochs, const struct open_request *request, uint32_t *ret)
 {

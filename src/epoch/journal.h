@@ -75,8 +75,9 @@ must_check int journal_sets(
  * dies. The journal must not be open. */
 must_check int journal_set_aside(const char *directory);
 
-/* Removes the journals and orders of a removed job, and before/. directory: an open descriptor.
- * Follows no link. Other files stay, also in before/. */
+/* Removes the journals and orders of a removed job, also those in before/, and then before/
+ * itself if it is empty. Keeps all other files, and follows no link. directory: an open
+ * descriptor of the job's directory. */
 must_check int journal_remove_all(int directory);
 
 /* Returns a number that no other or earlier journal has; 0: there is no segment yet. */

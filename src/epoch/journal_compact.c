@@ -394,7 +394,8 @@ static int replace(struct compaction *compaction)
 	int old = journal->fd;
 	journal->fd = compaction->to;
 	journal->offset = compaction->offset;
-	/* the segment's name leads to another file now, and has to be synced */
+	/* the segment's name leads to a new file now: counted as created, so that the next sync
+	 * also writes the name to the disk */
 	journal->created++;
 	compaction->to = -1;
 	compaction->replaced = true;

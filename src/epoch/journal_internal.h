@@ -221,8 +221,8 @@ struct journal {
 	uint32_t file_lag;
 	bool busy;	 /* (lock) a thread writes */
 	bool compacting; /* (lock) a thread compacts the last segment */
-	/* the least size in bytes of a segment to compact is this number, plus LONG_POSITION for
-	 * each position */
+	/* a segment is compacted only if its size in bytes is at least this number plus
+	 * LONG_POSITION (journal_compact.c) for each of the segment's positions */
 	uint64_t long_from;
 	/* (lock) size in bytes of the last segment after it was last compacted, or when compacting
 	 * it last failed; 0: never tried */

@@ -93,8 +93,9 @@ static int print_common(
 	return err;
 }
 
-/* Prints, among others, lines "part". Such a line tells how many samples all jobs of a set read,
- * and no other job. Bit i of `jobs` tells whether the i-th printed job is in the set. */
+/* Among the printed lines are lines `part jobs=J samples=N`: each job of a set reads these N
+ * samples, and no other job reads them. Bit i of J tells whether the i-th printed job is in the
+ * set. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	auto_free job_id *ids = NULL;

@@ -57,7 +57,8 @@ struct sched_job;
  */
 
 #define FOREVER 1e9 /* timeout in seconds of names and attributes that never expire */
-#define UNTOLD_S 1.0 /* longest timeout in seconds if the session sends no notifications */
+#define UNTOLD_S                                                                         \
+	1.0 /* longest timeout in seconds if the session sends no notifications */
 #define SESSION_MAX_THREADS 8
 
 struct session {
@@ -68,7 +69,7 @@ struct session {
 	bool mounted, handles_signals;
 	bool debug;
 	bool omits_opendir; /* the kernel accepts ENOSYS as a successful opendir */
-	bool detached; /* session_detach has unmounted the tree */
+	bool detached;	    /* session_detach has unmounted the tree */
 	bool private;	    /* the kernel admits only the daemon's user */
 	atomic_int offered; /* features that the kernel offers (kernel_features.c) */
 	bool again;	    /* an earlier engine served the mount */

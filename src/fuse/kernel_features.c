@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* size in bytes of the smallest piece that bring_in loads; smaller pieces are on a thread's stack,
- * which is in memory anyway */
+/* bring_in brings the pages of an answer into memory. It skips parts (iovecs) of fewer bytes
+ * than this: they are on a thread's stack, which is in memory anyway. */
 #define LEAST_BROUGHT_IN 256
 
 /* value of session->offered until the kernel's first message comes; only one thread handles this

@@ -16,7 +16,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#define MIN_THREADS 4 /* threads of a mount on few CPUs; several readers send requests at once */
+#define MIN_THREADS                                                                      \
+	4 /* threads of a mount on few CPUs; several readers send requests at once */
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)

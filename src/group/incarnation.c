@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The file <state>/incarnation has a random number for each start of the daemon. Only one daemon at
- * a time uses a state directory, so the daemon that wrote the previous number is dead, and this
- * daemon may take over its leases. */
+/* Each start of the daemon replaces the random number in the file <state>/incarnation by a new
+ * one. Only one daemon at a time uses a state directory, so the daemon that wrote the old number
+ * is dead, and this daemon may take over the dead daemon's leases. */
 
 static uint64_t read_before(const char *path)
 {

@@ -33,8 +33,8 @@ struct array_type {
 extern const char *const array_dtypes[];
 void array_set_dtype(struct array_type *type, unsigned n);
 
-/* Parses a text such as "16 224 224". Returns false if the text is no shape, or the array would
- * have more than ARRAY_MOST_BYTES numbers. */
+/* Parses a text such as "16 224 224". Returns false if the text is no shape, or if the product
+ * of its numbers is above ARRAY_MOST_BYTES: each element of an array takes at least one byte. */
 bool array_parse_shape(struct array_type *type, const char *text);
 
 uint64_t array_bytes(const struct array_type *type);

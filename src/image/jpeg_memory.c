@@ -41,8 +41,11 @@ static size_t multiply(j_common_ptr info, size_t a, size_t b)
 	return product;
 }
 
-static JSAMPARRAY take_rows(j_common_ptr info, int pool, size_t stride, JDIMENSION height)
+static JSAMPARRAY take_samples(
+	j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height)
 {
+	size_t stride = ((size_t)width * sizeof(JSAMPLE) + ROW_ALIGNMENT - 1) /
+			ROW_ALIGNMENT * ROW_ALIGNMENT;
 	JSAMPARRAY rows = take(info, pool, multiply(info, height, sizeof(*rows)));
 	JSAMPROW data = take(info, pool, multiply(info, height, stride));
 	for (JDIMENSION y = 0; y < height; y++)
@@ -50,19 +53,15 @@ static JSAMPARRAY take_rows(j_common_ptr info, int pool, size_t stride, JDIMENSI
 	return rows;
 }
 
-static JSAMPARRAY take_samples(
-	j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height)
-{
-	size_t stride = ((size_t)width * sizeof(JSAMPLE) + ROW_ALIGNMENT - 1) /
-			ROW_ALIGNMENT * ROW_ALIGNMENT;
-	return take_rows(info, pool, stride, height);
-}
-
 static JBLOCKARRAY take_blocks(
 	j_common_ptr info, int pool, JDIMENSION width, JDIMENSION height)
 {
+	JBLOCKARRAY rows = take(info, pool, multiply(info, height, sizeof(*rows)));
 	size_t stride = multiply(info, width, sizeof(JBLOCK));
-	return (JBLOCKARRAY)(void *)take_rows(info, pool, stride, height);
+	JBLOCKROW data = take(info, pool, multiply(info, height, stride));
+	for (JDIMENSION y = 0; y < height; y++)
+		rows[y] = data + (size_t)y * width;
+	return rows;
 }
 
 static jvirt_sarray_ptr request_samples(j_common_ptr info, int pool, boolean clear,

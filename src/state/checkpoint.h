@@ -26,7 +26,7 @@ struct checkpoint {
 	/* hash of the selected samples, and of the settings that decide which sample a position has
 	 * (edition.fingerprint) */
 	uint64_t fingerprint;
-	uint64_t ini;	      /* hash of the job's configuration */
+	uint64_t ini; /* hash of the job's configuration */
 	struct epochs_place place;
 	struct run runs[CHECKPOINT_RUNS]; /* ranges read in the running epoch */
 	uint32_t n_runs;

@@ -300,7 +300,7 @@ void supply_not_fetched(struct supply *supply, struct wanted *wanted, bool spare
 
 /* Event: time has passed. Queues the samples that are due. */
 void supply_time(struct supply *supply, uint64_t now_ns);
-/* Returns when the first delayed sample is due; UINT64_MAX: none is delayed. */
+/* Returns the time at which the first delayed sample is due; UINT64_MAX: none is delayed. */
 uint64_t supply_first_due(const struct supply *supply);
 /* Event: readers have closed files. Queues the delayed samples that lacked room. */
 void supply_has_room(struct supply *supply);

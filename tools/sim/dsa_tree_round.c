@@ -137,9 +137,9 @@ static sample_id sample_shared(const struct round_walk *walk, uint32_t size)
 	return sample;
 }
 
-/* Runs lines 16 to 19 of Algorithm 1. Returns a random sample that is in the set of the first
- * stream of JOB, but neither in S nor in I. These samples are the elements of the stream's leaf
- * without its lifted elements; size: their number. */
+/* Runs lines 16 to 19 of Algorithm 1. Returns a random one of the samples that are in the set of
+ * the first stream of JOB, but neither in S nor in I: the elements of the stream's leaf that are
+ * not in `lifted`. size: the number of these samples. */
 static sample_id sample_own(const struct round_walk *walk, uint32_t size)
 {
 	const struct level *level = nth(walk, walk->first);

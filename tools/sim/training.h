@@ -58,9 +58,11 @@ double workers_rate(double busy);
 /* Returns the images per second of a training that has all workers. */
 double training_alone(const struct training *training);
 
-#define START_SECONDS 14.  /* from a training's start to its first image */
-#define PAUSE_SECONDS 16.  /* length of a pause */
-#define BUFFER_SECONDS 30. /* time for which arrivals and ends are collected */
+#define START_SECONDS 14. /* from a training's start to its first image */
+#define PAUSE_SECONDS 16. /* length of a pause */
+/* seconds by which a new division of the workers may be delayed, so that it handles several
+ * arrivals and ends of trainings together */
+#define BUFFER_SECONDS 30.
 
 enum worker_policy {
 	WORKERS_REQUESTED,

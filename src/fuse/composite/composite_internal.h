@@ -56,7 +56,7 @@ struct wait {
 	struct composite_file *file;
 	fuse_req_t req;
 	uint64_t unique; /* number of the request, from handover_request() */
-	bool opens; /* true: an open; false: a read */
+	bool opens;	 /* true: an open; false: a read */
 	/* The request needs the positions of the `size` bytes from `offset` on: all bytes at the
 	 * open of a batch or of labels, none at the open of a shard. */
 	uint64_t offset;
@@ -74,7 +74,8 @@ struct wait {
 	struct close_waiter waiter; /* waiter.work makes a worker continue the wait */
 	/* The file's lock protects the fields from here on. */
 	TAILQ_ENTRY(wait) link;
-	uint64_t ticket; /* ticket of the sched_open of position `binding`; 0: it does not wait */
+	uint64_t
+		ticket; /* ticket of the sched_open of position `binding`; 0: it does not wait */
 	uint32_t first, n; /* the request uses the n slots from index `first` on */
 	/* Number of the request's slots that are not prepared yet; one higher while `asking` is
 	 * set, so that no answer is sent before all slots were asked for. */
