@@ -37,7 +37,7 @@ static _Noreturn void wait_for_child(pid_t child, int fd)
 	do
 		n = read(fd, &byte, 1);
 	while (n < 0 && errno == EINTR);
-	/* exit would write buffers and run handlers that belong to the child now. */
+	/* _exit, because exit would write buffers and run handlers that the child owns now */
 	_exit(n == 1 ? EXIT_SUCCESS : status_of_failed(child));
 }
 

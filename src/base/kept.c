@@ -62,8 +62,8 @@ static int attach(const char *engine)
 	return same ? 0 : -EPROTO;
 }
 
-/* Frees entries whose descriptors the previous engine (kept.h) did not send before it died. Sets
- * close-on-exec for all other descriptors. */
+/* Frees the entries of kept.descriptors whose descriptors the supervisor did not get before the
+ * previous engine died. Sets close-on-exec for the descriptors of all other entries. */
 static void tidy(void)
 {
 	for (uint32_t i = 0; i < KEPT_DESCRIPTORS; i++) {
@@ -198,7 +198,7 @@ struct kept_open *kept_open_add(const struct kept_open *open)
 		struct kept_open *place = &page->opens[cursor++ % KEPT_OPENS];
 		if (atomic_load(&place->handle) != 0)
 			continue;
-		/* all members but the handle, which makes the entry valid */
+		/* copies all members but the handle: once it is stored, the entry is valid */
 		memcpy(&place->request, &open->request,
 			sizeof(*place) - offsetof(struct kept_open, request));
 		atomic_store(&place->handle, atomic_load(&open->handle));

@@ -65,9 +65,9 @@ struct kept_descriptor {
 	bool unlimited;	      /* the listener accepts all commands */
 };
 
-/* An open file. The engine stores this entry before it answers the open. If the engine dies before
- * the answer, the kernel sends the open again, with the number in `request`. So the next engine
- * knows that no reader has got the file. */
+/* An open file. The engine stores this entry before it answers the open. The kernel sends the open
+ * again, under the same number, if the engine dies before the answer. The next engine finds this
+ * number in `request`, and so knows that no reader has got the file. */
 struct kept_open {
 	_Atomic uint64_t handle; /* 0: a free entry */
 	uint64_t request;	 /* the kernel's number of the open request */
@@ -78,7 +78,7 @@ struct kept_open {
 	int32_t backing;   /* kernel's number of a file in memory (backing.h); 0: none */
 };
 
-/* The close of a file while an engine only answered EIO (engine_failed.h). The next engine handles
+/* A close that came to an engine which only answers EIO (engine_failed.h). The next engine handles
  * the close. */
 struct kept_close {
 	_Atomic uint64_t handle; /* 0: a free entry */
@@ -99,8 +99,8 @@ struct kept {
 	uint32_t bytes;
 	/* The supervisor writes the members from here on. */
 	atomic_uint lives; /* engines started so far */
-	/* exit status (wait(2)) of the last engine, if it died; 0: it exited with 0 or handed over
-	 * the mount, or there was none */
+	/* status (wait(2)) with which the last engine died; 0: it exited with 0, it handed over the
+	 * mount, or there was none */
 	atomic_int died;
 	_Atomic int64_t died_ns; /* the last engine's end (CLOCK_MONOTONIC) */
 	atomic_bool sick;   /* set after too many deaths: the engine only answers EIO */
@@ -110,8 +110,8 @@ struct kept {
 	atomic_bool ended;	/* the engine or another process has unmounted */
 	atomic_bool hands_over; /* the engine ends, so that another one takes over */
 	_Atomic uint64_t beats; /* heartbeat: changes every second; 0: none is sent */
-	/* a worker's crash ended the engine (kept_note.crashed); the supervisor looks at this when
-	 * the engine has ended, and sets false when it starts the next one */
+	/* a worker's crash ended the engine (kept_note.crashed); the supervisor reads this after
+	 * the engine's end, and sets it to false when it starts the next engine */
 	atomic_bool blamed;
 	_Atomic uint64_t handles;
 	/* out-of-memory kills before the engine began (machine.h) */

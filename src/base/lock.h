@@ -9,9 +9,9 @@
 #include <stdbool.h>
 
 /* Mutexes with a name and a rank. Ranks follow the include order of the modules, outermost first: a
- * thread may take a lock only if its rank is greater than the ranks of all locks that the thread
- * holds. In every build the process aborts if a thread takes a lock out of order or twice, or
- * releases a lock that it does not hold. */
+ * thread may take a lock only if the lock's rank is greater than the ranks of all locks that the
+ * thread holds. The process aborts, in every build, if a thread takes a lock out of order or twice,
+ * or releases a lock that it does not hold. */
 
 enum lock_rank {
 	LOCK_RANK_CONTROL = 10,	  /* control: the control socket */
@@ -74,7 +74,7 @@ static inline void lock_assert_held(const struct lock *lock)
 		lock_assert_held_below(lock);
 }
 
-/* Takes the lock to report a bug just before the process ends, whatever the ranks are. The lock is
+/* Takes the lock, whatever its rank is, to report a bug just before the process ends. The lock is
  * never released. Returns false if another thread held it for a whole second. */
 bool lock_seize(struct lock *lock);
 

@@ -31,8 +31,8 @@ static printf_like(1, 2) FILE *open_file(const char *format, ...)
 	return n > 0 && (size_t)n < sizeof(path) ? fopen(path, "re") : NULL;
 }
 
-/* Reads the number in a file of the group. Returns false if the file does not exist, or contains no
- * number (but "max", for instance). */
+/* Reads the number in a file of the group. Returns false if the file does not exist, or contains
+ * no number but a word such as "max". */
 static bool read_number(const struct group *group, const char *name, uint64_t *ret)
 {
 	auto_fclose FILE *in = open_file("%s/%s", group->directory, name);

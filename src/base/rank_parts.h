@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 /* Divides an epoch among the ranks of a job that several nodes run. An epoch is a sequence of
- * global mini-batches of `batch` samples; the last one may be smaller. Rank r gets n / ranks
- * samples of a mini-batch of n, and one more if r < n % ranks. */
+ * global mini-batches of `batch` samples; the last mini-batch may be smaller. Rank r gets n / ranks
+ * samples of a mini-batch of n samples, and one more if r < n % ranks. */
 
 static inline uint32_t ranks_share(uint32_t n, uint32_t ranks, uint32_t rank)
 {

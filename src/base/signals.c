@@ -53,7 +53,7 @@ static void mask_wake(int how)
 
 void signals_begin(void)
 {
-	/* no SA_RESTART, so that the signal interrupts system calls */
+	/* no SA_RESTART, so that the signal of signals_wake interrupts system calls */
 	struct sigaction action = {.sa_handler = do_nothing};
 	signals_begin_supervisor();
 	mask_wake(SIG_BLOCK);

@@ -5,8 +5,8 @@
 
 #include <stdint.h>
 
-/* Prints a number of bytes as users write it in inis: 900T, 4G, 64K. Rounds down. Uses the largest
- * unit that gives at least ten, or a whole number. Threads: any. */
+/* Prints a number of bytes as users write it in inis: 900T, 4G, 64K. Chooses the largest unit in
+ * which the number is at least ten, or is a whole number. Rounds down. Threads: any. */
 
 struct size_text {
 	char text[24];

@@ -11,9 +11,9 @@
 #include <roaring/roaring.h>
 
 /*
- * The shared cache of prepared tensors. The policy of eviction is lru, fifo, random, or refcnt,
- * which first evicts the tensor that the fewest streams need, and of these the least recently used
- * one (JOADER, section 3 and appendix E.3).
+ * The shared cache of prepared tensors. The policy of eviction is lru, fifo, random or refcnt
+ * (JOADER, section 3 and appendix E.3). refcnt first evicts the tensor that the fewest streams
+ * need; among tensors of equal need, the least recently used one.
  *
  * A *space* holds the tensors of one dataset in one preparation. The states of a sample in a space:
  *
@@ -126,8 +126,8 @@ uint64_t cache_least_bytes(const struct cache *cache);
 void cache_publish(struct cache_space *space, sample_id id, struct tensor *tensor);
 
 /* Marks a loading entry, because the tensor comes from another daemon, or because the sample's home
- * left the preparation to this daemon. The policy refcnt evicts marked tensors that no stream needs
- * before unmarked ones. */
+ * left the preparation to this daemon. Among the tensors that no stream needs, the policy refcnt
+ * evicts the marked ones first. */
 void cache_spare(struct cache_space *space, sample_id id);
 
 void cache_abandon(struct cache_space *space, sample_id id);

@@ -30,10 +30,11 @@ struct entry {
 	sample_id id;
 	enum cache_state state;
 	uint32_t pins;
-	uint32_t opens;	   /* pins made by cache_open */
-	uint32_t filed;	   /* policy refcnt: number of the bucket that has the entry */
-	uint32_t made_for; /* copy of tensor->made_for */
-	bool spare;	   /* marked by cache_spare */
+	uint32_t opens; /* pins made by cache_open */
+	/* policy refcnt: index in evict.buckets of the bucket (list) that has the entry */
+	uint32_t filed;
+	uint32_t made_for;	     /* copy of tensor->made_for */
+	bool spare;		     /* marked by cache_spare */
 	TAILQ_ENTRY(entry) link;     /* in the order of eviction, or in cache->dying */
 	LIST_ENTRY(entry) neighbour; /* in space->entries */
 	size_t slot;		     /* policy random: index in evict.slots */

@@ -127,9 +127,9 @@ static struct entry *first_filed(const struct evict *evict, uint32_t need)
 	return entry;
 }
 
-/* Largest number of entries that a search for the entry to evict moves to the buckets of their new
- * needs, while needs are changed in steps (cache_need_begin). After these entries the search
- * returns the next entry, even if that entry is in a wrong bucket. */
+/* A search for the entry to evict moves at most this many entries to the buckets of their new needs,
+ * while needs are changed in steps (cache_need_begin). Then the search returns the next entry, even
+ * if that entry is in a wrong bucket. */
 #define TRIES 32
 
 static struct entry *refcnt_victim(struct cache *cache)

@@ -15,9 +15,9 @@
 #include <sys/types.h>
 
 /*
- * Configuration: ini files become validated structs. The parser, the effective job.ini, the man
- * page and the messages are made from the tables of all options (config_table_daemon.c and
- * config_table_job.c).
+ * Configuration: ini files become validated structs. The tables of all options
+ * (config_table_daemon.c and config_table_job.c) define what the parser accepts, what messages
+ * allow, and what the man page and the printed job.ini contain.
  *
  *   Flow: main loads the daemon's ini, src/sched the inis of the jobs directory, src/control the
  *         inis that joaderctl sends, and src/dataset the inis of added datasets. The other modules
@@ -156,7 +156,7 @@ struct daemon_config {
 	size_t n_templates;
 };
 
-/* The most epochs and samples of a job: both fit into one inode number (files/inode.h). */
+/* The most epochs and samples of a job. An inode number has room for both (files/inode.h). */
 #define CONFIG_MOST_EPOCHS 16383
 #define CONFIG_MOST_SAMPLES (1u << 28)
 
@@ -207,8 +207,8 @@ struct job_config {
 	uint32_t idle_s;
 	/* refuses a script that reads current/ more than an epoch away from another script */
 	bool refuses_second;
-	/* refuses a script with ranks on other machines, if an open draws a sample of the file's
-	 * label (layout = classes, or fixed_labels) */
+	/* refuses a script with ranks on other machines if the files have other samples there,
+	 * because opens draw them (layout = classes, or fixed_labels) */
 	bool refuses_machines;
 	bool one_script;      /* all readers of current/ are ranks of one training */
 	bool skips_bad;	      /* leaves bad samples out of later epochs */
@@ -241,8 +241,8 @@ struct job_config {
 	enum view_size size;
 	char *extension;    /* extension of the files, without the dot */
 	uint32_t lookahead; /* samples to prefetch; 0: auto */
-	uint32_t
-		shard; /* positions per directory (0: none) or tar file (0: CONFIG_TAR_SAMPLES) */
+	/* positions per directory (0: no directories), or per tar file (0: CONFIG_TAR_SAMPLES) */
+	uint32_t shard;
 	uint32_t batch;	   /* samples per file of layout batch */
 	bool drop_last;	   /* layouts batch and tar: omits a last file that is not full */
 	char *labels;	   /* "drawn", "fixed", or "columns: X Y ..." */
@@ -282,8 +282,8 @@ uint32_t config_lookahead(const struct job_config *job);
 
 #define CONFIG_TAR_SAMPLES 1000 /* samples of a tar file if the ini has no `shard` */
 
-/* Returns the number of positions of a file of an epoch: of a tar file or a batch (the last one may
- * have fewer), or 1. */
+/* Returns how many positions a file of an epoch has: one, or several in a tar file or a batch. The
+ * epoch's last tar file or batch may have fewer. */
 uint32_t config_file_samples(const struct job_config *job);
 
 static inline uint32_t config_job_epochs(const struct job_config *config)
@@ -312,8 +312,8 @@ void config_report_to_log(void *context, const char *message); /* ignores contex
 void config_report_text(config_report *report, void *context, const char *format, ...)
 	printf_like(3, 4);
 
-/* Parses `text`, the daemon's ini; NULL: reads the file. file: name of the ini for messages; relative
- * paths in the ini start at the directory of this file. */
+/* Parses `text`, the daemon's ini; NULL: reads the file. file: name of the ini for messages;
+ * relative paths in the ini start at the directory of this file. */
 must_check int config_parse_daemon(const char *file, const char *text,
 	config_report *report, void *context, struct daemon_config *ret);
 void config_daemon_free(struct daemon_config *config);
@@ -333,7 +333,7 @@ void config_print_dataset(FILE *out, const struct dataset_config *config);
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
-/* Describes an environment variable that could not be replaced. */
+/* Describes an environment variable of an ini that could not be replaced. */
 struct config_unset {
 	unsigned line; /* line of the ini; config_environment_setting does not set it */
 	const char *key;
@@ -359,8 +359,8 @@ must_check int config_parse_job_with(const char *file, const char *text,
 	struct job_config *ret);
 const struct template_config *config_template(
 	const struct daemon_config *daemon, const char *name);
-/* Makes a job from the template and settings "SECTION.KEY=VALUE", with the template's name unless a
- * setting gives another one. file: the daemon's ini, for messages. */
+/* Makes a job from the template and the settings "SECTION.KEY=VALUE". The job's name is that of the
+ * template, or that given by a setting. file: the daemon's ini, for messages. */
 must_check int config_parse_template(const char *file,
 	const struct template_config *template, const char *const *settings, size_t n,
 	config_report *report, void *context, struct job_config *ret);
@@ -395,8 +395,9 @@ void config_print_keys(FILE *out);
  * are not followed. dir: absolute. The caller frees the result; NULL: no memory. */
 char *config_path_absolute(const char *dir, const char *path);
 
-/* Returns the name with the smallest edit distance to `word`, if this distance is at
- * most 3, and less than the lengths of `word` and of the name; otherwise NULL. */
+/* Returns the name that is most similar to `word`: the one with the smallest edit distance. A name
+ * counts if this distance is at most 3, and less than the length of each of the two words. NULL: no
+ * name counts. */
 const char *config_nearest(const char *word, const char *const *names, size_t n);
 
 /* Calls `visit` for the files *.ini of the directory, in the order of their names. Stops at the

@@ -174,8 +174,8 @@ static int find_option(enum section_id id, const char *key)
 	return -1;
 }
 
-/* Returns the name of the section in which this key is allowed, among the sections of this kind of
- * ini. NULL: no section allows the key. */
+/* Returns the name of the first section of this kind of ini that allows the key. NULL: no section
+ * allows the key. */
 static const char *home_of_key(enum ini_kind kind, const char *key)
 {
 	for (int id = 0; id < SECTION_COUNT; id++)

@@ -161,7 +161,8 @@ struct ini {
  * (config_environment) are replaced only in the file of a job. Reports mistakes in the syntax, the
  * sections and the keys. -errno, reported: the file can't be read, or a variable is missing. */
 must_check int ini_read(struct ini *ini, const char *text);
-/* Reports an unknown value, and the most similar valid one unless `nearest` is NULL. */
+/* Reports an unknown value. nearest: the most similar valid value, which the report suggests; NULL:
+ * none. */
 void ini_mistake_nearest(struct ini *ini, unsigned line, const char *label,
 	const char *key, const char *found, const char *allowed, const char *nearest);
 /* Overrides the value of a key. setting: "SECTION.KEY=VALUE". line: the line of the ini in which
@@ -185,7 +186,7 @@ void ini_fill(struct ini *ini, const struct ini_section *section, enum section_i
 must_check int config_copy_fields(enum section_id id, const void *from, void *object);
 void config_free_fields(enum section_id id, void *object);
 
-/* Returns the number of the ini's line that has the key. LINE_OF_SETTING: a setting has the key
+/* Returns the number of the ini's line that sets the key. LINE_OF_SETTING: a setting sets the key
  * (ini_set). 0: the key has no value. */
 unsigned ini_line(const struct ini *ini, enum section_id id, const char *key);
 

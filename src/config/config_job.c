@@ -329,7 +329,7 @@ static void check_prepare(struct ini *ini, const struct job_config *job)
 	}
 }
 
-/* Checks the keys `group` and `frames`, by which each sample is a directory. The array of such a
+/* Checks the keys `group` and `frames`, which make each directory one sample. The array of such a
  * sample has one axis more than an image, so only some formats can hold it. */
 static void check_group(struct ini *ini, const struct job_config *job)
 {

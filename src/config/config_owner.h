@@ -19,7 +19,7 @@ struct job_owner {
 	mode_t mode; /* mode of directories; files lack the search bits */
 };
 struct job_owner config_job_owner(const struct job_config *config);
-/* Tells whether the user may do everything, as root and the daemon's user may. */
+/* Tells whether the user is root or the daemon's user, who may do everything. */
 bool config_is_master(uid_t uid);
 
 struct config_user {

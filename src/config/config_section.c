@@ -37,7 +37,7 @@ static int merge(
 	return 0;
 }
 
-/* Drops the inherited keys of a section with format = source, which does not use them. */
+/* Drops the keys that `own` has inherited: a section with format = source does not use them. */
 static void drop_inherited(const struct ini_section *own, struct ini_section *merged)
 {
 	for (size_t i = 0; i < config_n_options(); i++)
@@ -45,8 +45,8 @@ static void drop_inherited(const struct ini_section *own, struct ini_section *me
 			merged->values[i] = (struct ini_value){0};
 }
 
-/* Returns the format of a section [tensor NAME] that gives none: the job's format, or PNG if the
- * job's format can't hold palette indices, as many masks have them. */
+/* Returns the format of a section [tensor NAME] that gives none: the job's format, but PNG instead
+ * of PPM and BMP. Many masks have palette indices, which PPM and BMP can't hold. */
 static enum sample_format default_format(const struct job_config *job)
 {
 	return job->format == FORMAT_PPM || job->format == FORMAT_BMP ? FORMAT_PNG

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define ROOM_FIRST 1024u  /* bytes of a request's buffer at first */
-#define LINES_AT_ONCE 256 /* lines of an epoch's order, about 10 KB */
+#define LINES_AT_ONCE 256 /* lines of an epoch's order in a frame, about 10 KB */
 
 struct client *client_new(struct listener *listener, int fd)
 {
@@ -114,7 +114,7 @@ void client_receive(struct client *client)
 	if (n == -EAGAIN || n == -EINTR)
 		return;
 	client->n_in += n > 0 ? (size_t)n : 0;
-	/* An empty request asks whether the daemon answers. */
+	/* An empty request only tests whether the daemon listens, and gets no answer. */
 	if (n < 0 || client->n_in == 0) {
 		client->state = CLIENT_ENDS;
 	} else if (client->n_in > client->listener->rights.max_request) {

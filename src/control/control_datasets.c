@@ -249,8 +249,9 @@ static bool move_behind(const struct request *request, struct dataset *next)
 		   : true;
 }
 
-/* Scans a dataset in the background, while jobs use it. Then makes these jobs use the new scan.
- * Jobs of this dataset may be added during the scan, but not during move_behind. */
+/* Scans a dataset in the background, while jobs use it. Makes these jobs use the new scan if it has
+ * found changes. Jobs of this dataset may be added during the scan, but not during
+ * move_behind. */
 static bool scan_behind(
 	const struct request *request, const struct dataset_config *config)
 {
@@ -263,9 +264,9 @@ static bool scan_behind(
 }
 
 /* <state>/datasets/NAME.looking is a file that exists during a background scan of the dataset NAME.
- * It holds the number of the scan's tries, including the running one. If an engine takes over a
- * mount and finds the file, the previous engine ended during the scan. Then this engine scans
- * again, unless there were MOST_TRIES tries, because the scan may be what ends the engines. */
+ * The file holds the number of the scan's tries, including the running one. An engine that takes
+ * over a mount and finds the file scans again, because the previous engine ended during the scan.
+ * There are at most MOST_TRIES tries in all, because the scan may be what ends the engines. */
 #define LOOKING "%s/datasets/%s.looking"
 #define MOST_TRIES 3
 

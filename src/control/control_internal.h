@@ -16,10 +16,10 @@ struct client;
 struct sched_job;
 
 /*
- * The thread of control.c waits for sockets, and never for a client. Two workers (worker.c) carry
- * out the commands that take long. One of them, the scanner, changes datasets, whose scans may take
- * hours; the other one carries out all other long commands, such as those that change jobs.
- *
+ * The thread of control.c waits for all sockets at once, and never for a single client. Two workers
+ * (worker.c) carry out the commands that take long. One worker, the scanner, changes datasets,
+ * whose scans may take hours; the other worker carries out all other long commands, such as those
+ * that change jobs.
  * A client is a connection, a listener a socket for clients, and a grant a socket for one job.
  *
  *   accept -> CLIENT_RECEIVES -> (CLIENT_WAITS for a worker) -> CLIENT_SENDS -> end
@@ -29,8 +29,8 @@ struct sched_job;
 
 #define CONTROL_REQUEST_MAX (1u << 20) /* bytes of the largest request */
 
-/* The thread for a request: control's own, the SCANNER for commands that change datasets, or the
- * WORKER for other commands that take long. */
+/* The thread for a request. AT_ONCE: the thread of control.c. SCANNER: for commands that change
+ * datasets. WORKER: for other commands that take long. */
 enum control_place { CONTROL_AT_ONCE, CONTROL_WORKER, CONTROL_SCANNER };
 enum control_place control_place_of(const struct client *client);
 

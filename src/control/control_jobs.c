@@ -305,9 +305,9 @@ static int carry_out(struct additions *all)
 	return err;
 }
 
-/* Sets all->template to the template of this name. rest: number of the arguments that name and
- * contain files. Returns false if there is no such template, or if `rest` is not 0; the answer has
- * the reason. */
+/* Sets all->template to the template of this name. rest: number of the request's arguments for
+ * inis, which a template does not need. Returns false if there is no such template, or if `rest` is
+ * not 0; the answer has the reason. */
 static bool take_template(struct additions *all, const struct daemon_config *daemon,
 	const char *name, size_t rest)
 {

@@ -61,10 +61,10 @@ bool request_has_group(const struct client *client, gid_t group);
 	"[--set SECTION.KEY=VALUE]... FILE TEXT..."
 
 /* Adds all jobs of a request, or none: all inis are parsed, compared with the existing jobs, added,
- * and saved in the state directory; a failure undoes the steps before it. The owner of the jobs is
- * the request's sender, unless the sender is root or the daemon's user. client->descriptor is the
- * file to import, if there is one. A job that exists with the same configuration stays as it is.
- * Returns false if no job was added; the answer has the reason. */
+ * and saved in the state directory; a failure undoes the steps before it. An ordinary user who
+ * sends the request becomes the owner of the jobs. client->descriptor is the file to import, if
+ * there is one. A job that exists with the same configuration stays as it is. Returns false after a
+ * failure; the answer has the reason. */
 bool control_add(const struct request *request);
 
 /* Finds the ini in `directory` from which the daemon's next start would add the job. NULL: there is
@@ -85,10 +85,10 @@ char *control_ini_of(const char *directory, const char *name);
  * the answer has the reason. */
 bool control_dataset(const struct request *request);
 
-/* Scans the datasets with LOOK_BEHIND, whose catalogues the daemon's start opened without a
- * scan. If a scan finds changes, jobs use the new scan from their next epochs on. If a scan
- * fails, or jobs can't use its result, the failure is logged, and the daemon's next start scans
- * the dataset before it serves readers. */
+/* Scans the datasets with LOOK_BEHIND. The daemon's start has opened their catalogues without a
+ * scan. Jobs use a new scan that finds changes from their next epochs on. A failure is logged if
+ * the scan fails, or if jobs can't use its result; the daemon's next start then scans the dataset
+ * before it serves readers. */
 void control_look_for_changes(struct control *control);
 
 /* --- control_upgrade.c -------------------------------------------------------------------- */

@@ -31,8 +31,8 @@
  * (fences) hold: the node has the newest leader's token, and knows the number of samples in the
  * log (next).
  *
- * A node renews its leases by a heartbeat: the right to lead, to serve a rank, or to count as
- * alive. A rank's cursor is the position before which its readers have consumed all samples.
+ * A lease is the right to lead, to serve a rank, or to count as alive. A node renews its leases by
+ * a heartbeat. A rank's cursor is the position before which its readers have consumed all samples.
  *
  * An engine that restarts may have lost the end of its log, so it begins a new life
  * (coord_engine.h). In a new life no node may append until the leader has repaired the log from the
@@ -71,8 +71,8 @@ struct coord_node {
 	char address[COORD_ADDRESS]; /* other nodes fetch tensors there; "": none */
 	/* share of the samples whose home is this node, in any unit; more than 0 (place.h) */
 	double capacity;
-	/* incarnation of the daemon that used this state directory before, whose leases this node
-	 * may take over; 0: none */
+	/* incarnation of the node's previous daemon, which used the same state directory; this
+	 * daemon may take over the previous daemon's leases; 0: not known */
 	uint64_t before;
 	uint64_t heard_ns; /* when the node was last seen alive; 0: never */
 };
@@ -88,11 +88,12 @@ struct coord_job {
 	uint32_t ranks;
 	uint32_t batch;		/* samples in a global mini-batch, at least `ranks` */
 	enum sampler_kind kind; /* sampler of the job's dataset */
-	/* `epoch`, `log` and `n_log` tell where an imported job begins. Before the import its ranks
-	 * have consumed the first n_log samples of `epoch`, and `log` has these samples in order.
-	 * The fields count only if the job is new to the group. If other nodes run the job, and the
-	 * group's log ends earlier, the group refuses this job, because the group's log lacks
-	 * consumed samples. Nodes may set these fields differently, or not at all (NULL, 0). */
+	/* `epoch`, `log` and `n_log` tell where an imported job begins. The job's ranks have
+	 * consumed the first n_log samples of `epoch` before the import, and `log` has these
+	 * samples in order. The group's log of a new job begins with these samples. Nothing is
+	 * imported if other nodes run the job; the group even refuses this job if the group's log
+	 * ends earlier, because that log lacks consumed samples. Nodes may set these fields
+	 * differently, or not at all (NULL, 0). */
 	uint32_t epoch;
 	const sample_id *log;
 	uint32_t n_log;
@@ -137,14 +138,15 @@ struct coord_calls {
 	 * and returns their number, at most `most`; 0: the journal has no such position. */
 	uint32_t (*tail)(
 		void *context, struct coord_tail *tail, sample_id *ids, uint32_t most);
-	/* Tells that at n positions from `base` on the repaired log and the local journal have
-	 * different samples. tail() must never return these positions again. */
+	/* Tells that the repaired log and the local journal have different samples at n positions,
+	 * the first of which is `base`. tail() must never return these positions again. */
 	void (*forget)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t base, uint32_t n);
 	/* Tells that the engine no longer has the rank's samples from `position` of `epoch` on,
-	 * because the engine and this node have lost the rank's position. The rank continues with
-	 * epoch `to`: the next fed() delivers the first sample of epoch `to`, and readers of
-	 * earlier epochs get no more samples. After an error a later step repeats the call. */
+	 * because both the engine and this node have forgotten how far the rank had read. The rank
+	 * continues with epoch `to`: the next fed() delivers the first sample of epoch `to`, and
+	 * readers of earlier epochs get no more samples. A later step repeats a call that has
+	 * failed. */
 	int (*skipped)(void *context, const char *job, uint32_t rank, uint32_t epoch,
 		uint32_t position, uint32_t to);
 	/* Sets rank_of[i] to the rank of batch->ids[i]; each rank must get as many as ranks_share
@@ -188,7 +190,7 @@ void coord_leave(struct coord *coord);
  * (coord_job_status).
  *   -EEXIST    a job of this name was added before
  *   -EALREADY  a job of this name was added before, and begins earlier. The new job begins behind
- *              the end of the group's log, so its `log` is lost.
+ *              the end of the group's log, so the new job's `log` has no effect.
  *   -EINVAL    the job has no samples; a batch has fewer samples than there are ranks; the log has
  *              more samples than the job; or the name is not allowed
  *   -ENOMEM

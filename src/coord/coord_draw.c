@@ -24,7 +24,8 @@ static uint32_t room_of(const struct drawn_job *job)
 	room = (room + batch - 1) / batch * batch;
 	if (room > most)
 		room = most;
-	/* If the log ends within a mini-batch, this mini-batch is completed first. */
+	/* The draw first completes a mini-batch of which the log has only a part, so that the log
+	 * ends with a whole mini-batch. */
 	if (room > 0)
 		room -= job->log.next % batch;
 	return room < left ? room : left;

@@ -95,8 +95,8 @@ int coord_subtract_log(struct coord *coord, const struct coord_job *facts, uint3
 	return 0;
 }
 
-/* Gives the sampler the samples that the job has yet to draw (remaining_j in coord.h). A new stream
- * number prevents that later draws repeat earlier random numbers. */
+/* Gives the sampler a stream of the samples that the job has yet to draw (remaining_j in coord.h).
+ * The stream gets a number that was not used before. */
 static int rebuild(struct coord *coord, struct drawn_job *job)
 {
 	auto_bitmap roaring_bitmap_t *remaining = roaring_bitmap_copy(job->facts.ids);
@@ -310,7 +310,7 @@ static int survey_job(struct coord *coord, struct coord_engine_job *log)
 		coord_moved(coord);
 		drop_stream(job);
 	}
-	/* goes to *log, so the caller frees the arrays of the previous log */
+	/* `before` goes to *log, so the caller frees the arrays of the job's previous log */
 	struct coord_engine_job before = job->log;
 	job->log = *log;
 	*log = before;

@@ -10,11 +10,11 @@
  * atomic. There are two engines: one in the daemon's process (coord_local.h), and one in a server
  * that speaks the Redis protocol (coord_resp.h). An entry that `expires` is lost unless it is
  * renewed. A node whose entry was lost is still known by its name, until the node leaves, or until
- * `ready` or an operator makes the group forget it:
+ * the function `ready` or an operator makes the group forget the node. The entries:
  *
  *     lead        incarnation of the leader (expires); token, term
  *     node        name -> incarnation, address, capacity        expires
- *     job         facts; epoch, next: the log's length          nodes that run it
+ *     job         facts; epoch; next: the log's length; the nodes that run the job
  *     feed        (job, epoch, rank) -> samples by position
  *     own         (job, rank) -> incarnation                    expires
  *     cursor      (job, rank) -> epoch, position
@@ -92,7 +92,8 @@ struct coord_engine_job {
 	uint32_t ranks, batch;
 	uint64_t fingerprint;
 	struct coord_position *cursors; /* [ranks] */
-	uint64_t *owners; /* [ranks]: the node that serves the rank; 0: none */
+	/* [ranks]: incarnation of the node that serves the rank; 0: none */
+	uint64_t *owners;
 };
 
 struct coord_engine_jobs {
@@ -214,10 +215,10 @@ struct coord_engine {
 	int (*forget)(void *context, const struct coord_token *token, const char *job,
 		uint32_t epoch);
 	/* Checks the log of the running epoch, and of the previous epoch if a rank still reads that
-	 * epoch. -ESTALE: samples were lost, so the engine has dropped the log from the start of
-	 * the first epoch that lacks samples on, and the nodes must repair the log. */
+	 * epoch. -ESTALE: samples were lost. The engine has then dropped the log of the first epoch
+	 * that lacks samples, and of later epochs, and the nodes must repair the log. */
 	int (*mend)(void *context, const char *run, const char *job);
-	/* Offers the samples at consecutive positions of this node's journal for the repair. */
+	/* Offers, for the repair, the samples at consecutive positions of this node's journal. */
 	int (*repair)(void *context, const char *run, const struct coord_offer *offer);
 	/* Notes that the node has reported: it has offered all samples of its journals. */
 	int (*repaired)(void *context, const char *run, const char *node);

@@ -7,8 +7,8 @@
 
 /* The facts of a job: the fields of coord_job on which nodes must agree to share an order. */
 
-/* Tells whether this node's job `here` and the group's job `there`, which has n_there samples,
- * differ in a fact. If so, `text` describes the first difference. */
+/* Tells whether this node's job `here` and the group's job `there` differ in a fact. `text` then
+ * describes the first difference. n_there: number of samples of `there`. */
 bool coord_facts_differ(const struct coord_job *here, const struct coord_job *there,
 	uint64_t n_there, char text[COORD_TEXT]);
 

@@ -38,8 +38,8 @@ static uint32_t find_end(
 	return end;
 }
 
-/* Copies offered samples to those of their positions in `ids` that are still holes (SAMPLE_NONE),
- * and removes the copied samples from `remaining`. Leaves out samples that `remaining` lacks. */
+/* Copies each offered sample to its position in `ids`, and removes the sample from `remaining`.
+ * Copies only to holes (SAMPLE_NONE), and only samples that `remaining` has. */
 static void place_offer(const struct coord_append *to, const struct coord_offer *offer,
 	roaring_bitmap_t *remaining, sample_id *ids)
 {

@@ -66,7 +66,7 @@ static void take_lengths(struct coord *coord, const struct coord_engine_jobs *jo
 		job->entered = coord_is_same_job(&job->facts, &jobs->jobs[i]);
 		if (!job->entered)
 			continue;
-		/* goes to jobs->jobs[i], so the caller frees the arrays of the previous log */
+		/* `before` goes to *jobs, so the caller frees the arrays of the previous log */
 		struct coord_engine_job before = job->log;
 		job->log = jobs->jobs[i];
 		jobs->jobs[i] = before;
@@ -171,8 +171,8 @@ int coord_open_wanted(struct coord *coord)
 /* --- feeds ------------------------------------------------------------------------------ */
 
 /* Moves the rank on from an epoch whose feed the engine has dropped. The engine drops a feed only
- * when the cursors of all ranks have passed the feed. So either another node has served this rank
- * up to rank->acked, or the engine and this node have lost the rank's position. */
+ * when the cursors of all ranks have passed the feed. Either another node has served this rank up
+ * to rank->acked, or both the engine and this node have forgotten how far the rank had read. */
 static void skip_epochs(struct coord *coord, const struct held_job *job, uint32_t number)
 {
 	const struct coord_calls *calls = &coord->calls;

@@ -90,10 +90,10 @@ struct pool {
 	char dataset[COORD_NAME];
 	enum sampler_kind kind;
 	struct sampler *sampler;
-	/* samples in any node's cache, as `exchange` was last told; NULL: not known */
+	/* samples in any node's cache, as the sampler `exchange` was last told; NULL: not known */
 	roaring_bitmap_t *resident;
 	/* two sets of recently drawn samples. fresh: drawn since fresh_ns. older: drawn before
-	 * fresh_ns, but after the previous fresh_ns. NULL: the set is not made yet */
+	 * fresh_ns, but since the value that fresh_ns had before. NULL: the set is not made yet */
 	roaring_bitmap_t *fresh, *older;
 	uint64_t fresh_ns;
 	uint64_t told_ns;	  /* time at which this node next asks for `resident` */
@@ -231,7 +231,8 @@ must_check int coord_read_feeds(struct coord *coord);
 /* Offers the samples that the local journals have at positions behind the log's end. Then reports
  * that this node has offered all samples. */
 must_check int coord_report(struct coord *coord);
-/* Waits, on the leader, for the nodes' reports, fills the log, and lets the group continue. */
+/* The leader's part of a repair: fills the log and lets the group continue, if all nodes have
+ * reported or 3 ttl have passed. Does not block: otherwise a later step tries again. */
 must_check int coord_repair(struct coord *coord);
 /* Lets the engine check the job's log. -ESTALE: the log lacks samples, and has to be repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);

@@ -3,7 +3,8 @@
 
 #pragma once
 
-/* Each mutant breaks a rule of the protocol; the simulation (tests/dst/cluster) must notice it. */
+/* Mutants are deliberate mistakes that tests switch on. Each mutant breaks one rule of the
+ * protocol, and the simulation (tests/dst/cluster) must notice the broken rule. */
 
 enum coord_mutant {
 	MUTANT_NONE,

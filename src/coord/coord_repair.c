@@ -169,7 +169,7 @@ static int compare(struct coord *coord, const struct coord_offer *run)
 		if (end == i)
 			continue;
 		coord->status.rebound += end - i;
-		/* the log no longer has what the rank received */
+		/* the log no longer has these samples, so the rank may receive them again */
 		bitmap_free(&job->came[run->rank].ids);
 		coord->calls.forget(coord->calls.context, run->job, run->rank, run->epoch,
 			run->base + i, end - i);

@@ -57,8 +57,8 @@ static int tell(struct coord *coord, const char *dataset, const char *what,
 		2 * ttl_ms(coord) + (uint32_t)(2 * often_ns / NS_PER_MS));
 }
 
-/* Returns the name of the set of lacked samples. Names of datasets have no colon, so no dataset has
- * this name. */
+/* Returns the name of the set of lacked samples. The set of cached samples has the dataset's name,
+ * and names of datasets have no colon, so the two sets have different names. */
 static const char *name_lacked(const char *dataset, char text[static COORD_TOLD])
 {
 	snprintf(text, COORD_TOLD, "%s:lacked", dataset);

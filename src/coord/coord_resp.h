@@ -34,9 +34,9 @@ struct coord_server {
 	const char *ca, *cert, *key;
 };
 
-/* The nodes of one `group` share an order. The server's strings must outlive the engine. -ENOTSUP:
- * built without hiredis. Errors except -ENOMEM have a message or were logged. A message never shows a
- * part of a password. */
+/* The nodes of one `group` share an order. The strings of *server must outlive the engine.
+ * -ENOTSUP: built without hiredis. Errors except -ENOMEM have a message or were logged. A message
+ * never shows a part of a password. */
 must_check int coord_resp_new(const struct coord_server *server, const char *group,
 	uint32_t timeout_ms, struct coord_resp **ret, char message[COORD_TEXT]);
 void coord_resp_free(struct coord_resp **resp);
@@ -46,9 +46,9 @@ const struct coord_engine *coord_resp_engine(struct coord_resp *resp);
 /* Checks that the server accepts the user, and changes nothing. said: the server's
  * maxmemory-policy, "" if not known; after an error the server's refusal. */
 must_check int coord_resp_look(struct coord_resp *resp, char said[COORD_TEXT]);
-/* Makes the group forget a dead node, or a training that no live node runs. -EBUSY: the node is
- * live, or live nodes run the training; `said` lists the live nodes. -ENOENT: no such node or
- * training. Other errors: `said` is the server's refusal. */
+/* Makes the group forget a dead node, or a training (a job of coord.h) that no live node runs.
+ * -EBUSY: the node is live, or live nodes run the training; `said` lists the live nodes.
+ * -ENOENT: no such node or training. Other errors: `said` is the server's refusal. */
 must_check int coord_resp_drop(
 	struct coord_resp *resp, const char *name, char said[COORD_TEXT]);
 /* Lets the training continue with `ranks` processes, even while nodes run it. local_ranks: number

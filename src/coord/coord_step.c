@@ -165,9 +165,9 @@ static void refuse(struct coord *coord, int err)
 }
 
 /*
- * Returns a third or a quarter of ttl, so that a lost heartbeat can be repeated before the leases
- * end. Leaders, also idle ones, and nodes that are not idle wait for at most a second: only the
- * answers to heartbeats report changes.
+ * Returns a third of ttl if the node is idle, otherwise a quarter, so that a lost heartbeat can be
+ * repeated before the leases end. Leaders, also idle ones, and nodes that are not idle wait for at
+ * most a second: only the answers to heartbeats report changes.
  *
  * A leader's lease lasts for a ttl from the moment when the engine gets the heartbeat. The leader
  * counts from the earlier moment when it sent the heartbeat, and stops leading at .8 ttl (in the

@@ -9,15 +9,15 @@
 #include <stddef.h>
 
 /*
- * The URL of an engine's server, with the user as which the node logs in:
+ * The URL of an engine's server. The node logs in as USER:
  *
  *     redis[s]://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...][/DB]
  *     redis+unix://[USER[:PASSWORD]@]/PATH[?DB]
  *     redis[s]-sentinel://[USER[:PASSWORD]@]HOST[:PORT][,HOST[:PORT]...]/MASTER[/DB]
  *
- * HOST is a name, an IPv4 address, or an IPv6 address in brackets. In USER, PASSWORD and PATH %XX
- * is a byte. The hosts of the last form are Sentinels, which tell MASTER's address. The schemes
- * with an s use TLS for all connections.
+ * HOST is a name, an IPv4 address, or an IPv6 address in brackets. USER, PASSWORD and PATH may have
+ * bytes as %XX. The hosts of the last form are Sentinels, which tell MASTER's address. The schemes
+ * rediss and rediss-sentinel use TLS for all connections.
  *
  *   Errors: -EINVAL with a message that shows no part of the URL, since any part may be a password.
  *   Threads: any.

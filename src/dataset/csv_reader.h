@@ -14,8 +14,9 @@
  * a line ends with \n, \r or both. Skips a byte order mark at the beginning. A record is one line,
  * or several lines if a quoted field contains line ends. An empty line gives no record.
  *
- *   Flow: csv_read for each piece of the text -> csv_end -> free(reader.text). `field` is called
- *         at the end of each field, and `record` at the end of each record.
+ *   Flow: csv_read for each part of the text, which may end anywhere -> csv_end ->
+ *         free(reader.text). `field` is called at the end of each field, and `record` at the end
+ *         of each record.
  *   Owns: the bytes of the current field, in at most 2 * `most` bytes of memory.
  *   Errors: the error of a callback; -EFBIG: a field is longer than `most`; -EILSEQ: a quote is not
  *           closed; -ENOMEM. Nothing is logged.

@@ -19,7 +19,7 @@
  *   Flow: dataset_open scans the dataset's files. If a catalogue exists, the scan only looks for
  *         changes. With scan = background, control_look_for_changes scans later, and until then
  *         dataset_is_unseen is true.
- *   Owns: the SQLite file, while it is open. The dataset's files are only read.
+ *   Owns: the SQLite file, while the dataset is open. The dataset's files are only read.
  *   Threads: any, after dataset_open. No lock is held while SQLite works.
  *   Errors: 0 or -errno, logged. A file without a readable header is counted and logged; it stays
  *           in the catalogue (width = height = 0) and fails when it is read. If a directory with
@@ -85,15 +85,15 @@ must_check int dataset_install(
 	const char *state_dir, struct dataset *now, struct dataset *next);
 
 /* Tells whether the dataset was opened without a scan because of scan = background or never: files
- * may have changed. Returns false for a kept edition, and in a process that replaces a crashed
- * one. */
+ * may have changed. Returns false for a kept edition (dataset_kept), and in a process that replaces
+ * a crashed one. */
 bool dataset_is_unseen(const struct dataset *dataset);
 /* Makes the next start of the daemon scan the dataset before jobs begin. */
 void dataset_look_before(const char *state_dir, const char *name);
 
-/* Lists the numbers of the kept editions, which were replaced but still have a catalogue
- * <name>.sqlite.<number>, in ascending order. Such a number can be larger than the result of
- * dataset_edition. The caller frees *ret. */
+/* Lists the numbers of the kept editions in ascending order. A kept edition was replaced, but still
+ * has a catalogue <name>.sqlite.<number>. This number is larger than the edition's own number
+ * (dataset_edition) if another file already had the name. The caller frees *ret. */
 must_check int dataset_kept(
 	const char *state_dir, const char *name, uint32_t **ret, size_t *ret_n);
 must_check int dataset_open_kept(const struct dataset_config *config,
@@ -104,9 +104,9 @@ void dataset_discard(struct dataset *dataset);
 /* Removes the catalogues of all kept editions that are not among the n datasets. */
 void dataset_prune(const char *state_dir, const char *name,
 	struct dataset *const *datasets, size_t n);
-/* Returns the edition's number: 0 at first. A new edition of dataset_scan_next has 1 more than the
- * edition in use. An id means the same file in all editions, but the file's size, mtime and label
- * may differ. */
+/* Returns the edition's number: 0 at first. dataset_scan_next gives a new edition the number after
+ * that of the edition in use. An id means the same file in all editions, but the file's size, mtime
+ * and label may differ. */
 uint32_t dataset_edition(const struct dataset *dataset);
 
 /* Adds a reference, which dataset_close drops. Returns `dataset`. */
@@ -173,9 +173,10 @@ struct dataset_shape {
 	/* smallest and largest id; ids between them may have other shapes */
 	sample_id first, last;
 };
-/* Divides all samples whose files exist by shape and orientation into *ret_n elements. Returns NULL
- * if the selection lacks some of these samples, if the dataset is a mixture, or if the map has no
- * shapes: the dataset has too many shapes, or the map's version is old. */
+/* Returns an array of *ret_n elements, which the dataset owns: one for each shape and orientation
+ * of the samples whose files exist. Returns NULL if the selection lacks some of these samples, if
+ * the dataset is a mixture, or if the map has no shapes: the dataset has too many shapes, or the
+ * map's version is old. */
 const struct dataset_shape *dataset_shapes(
 	const struct dataset *dataset, const roaring_bitmap_t *selection, size_t *ret_n);
 
@@ -210,8 +211,8 @@ uint64_t dataset_group_fingerprint(
 	struct dataset *dataset, const roaring_bitmap_t *selection);
 
 /* Sorts the selected ids by the bytes of their paths (relative to the root) into `ret`, which has
- * room for all. The order depends only on the paths, and the fingerprint only on the paths and the
- * sizes of the files, so both are equal on machines with the same files. */
+ * room for all. The order depends only on the paths. *ret_fingerprint depends only on the paths and
+ * the sizes of the files. Both are equal on machines with the same files. */
 must_check int dataset_by_path(struct dataset *dataset, const roaring_bitmap_t *selection,
 	sample_id *ret, uint64_t *ret_fingerprint);
 
@@ -251,7 +252,8 @@ struct dataset_besides {
 	sample_id most;	     /* sample with the largest file or text, or SAMPLE_NONE */
 	uint64_t most_bytes; /* size of this file or text */
 };
-/* Counts selected samples with a file of this ending. Reads the whole catalogue. */
+/* Counts the selected samples that have a file with this ending beside them. Reads the whole
+ * catalogue. */
 must_check int dataset_besides(struct dataset *dataset, const roaring_bitmap_t *selection,
 	const char *ending, struct dataset_besides *ret);
 /* Counts selected samples with a text in the column. Reads the whole catalogue. */
@@ -274,10 +276,10 @@ must_check int dataset_numbers(struct dataset *dataset, const roaring_bitmap_t *
  * dataset are named 0, 1, 2 and so on, the label of a class is its name, as a number. label_table:
  * path of a file that decides the labels (label_table.h); NULL: the class names decide them.
  *
- * These must not be called for a mixture: dataset_relative, dataset_by_label, dataset_by_path,
- * dataset_group_fingerprint, dataset_select, and the functions of dataset_paths.h. -EINVAL: the
- * table is wrong, or lacks a selected sample's class; the caller frees *ret_message. -EOVERFLOW:
- * there are too many samples.
+ * These functions must not be called for a mixture: dataset_relative, dataset_by_label,
+ * dataset_by_path, dataset_group_fingerprint, dataset_select, and those of dataset_paths.h.
+ * -EINVAL: the label table is wrong, or lacks a selected sample's class; the caller frees
+ * *ret_message. -EOVERFLOW: there are too many samples.
  */
 struct dataset_mixed {
 	struct dataset *dataset;

@@ -247,7 +247,8 @@ struct counting {
 
 static void note_missing(struct counting *counting, sample_id id)
 {
-	/* Rows have ascending ids: a selected id from counting->next to id - 1 has no row. */
+	/* Rows have ascending ids, so a selected id from counting->next to id - 1 has no row: the
+	 * sample has no file or text. */
 	roaring_uint32_iterator_t at;
 	roaring_init_iterator(counting->selection, &at);
 	if (counting->ret->missing == SAMPLE_NONE &&

@@ -42,7 +42,7 @@ struct about {
 };
 
 /* Reads the path to which the catalogue belongs, and the settings of the last scan. other_readers:
- * this build may be able to read headers that the build that wrote the catalogue could not read. */
+ * the build that wrote the catalogue reads other image formats than this build. */
 static int load_about(void *context, sqlite3_stmt *row)
 {
 	struct about *about = context;

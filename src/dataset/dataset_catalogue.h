@@ -29,14 +29,14 @@ struct row {
 	const char *path; /* relative to the root */
 	struct facts facts;
 	const struct part *part;     /* NULL: the sample has its own file, or is gone */
-	const struct beside *beside; /* in the memory of catalogue->names */
+	const struct beside *beside; /* first file beside the sample; NULL: none */
 	uint32_t label;		     /* LABEL_NONE: all samples of the class are gone */
 	bool gone;
 };
 
 #define LABEL_NONE UINT32_MAX
 
-/* Tells whether the row's facts hold for a file with this size and mtime. row: may be NULL. */
+/* Tells whether the row's facts hold for a file with this size and mtime. row NULL: false. */
 bool row_is_current(const struct row *row, const struct facts *facts);
 
 struct catalogue {
@@ -62,8 +62,9 @@ struct catalogue {
 
 void pixels_count(struct dataset_pixels *pixels, struct tensor_shape image);
 
-/* Sets *ret to an empty catalogue if the file does not exist, (logged) is not usable, or belongs to
- * another root than `source`. Reads samples and files beside samples only if `samples` is true. */
+/* Loads the catalogue. *ret becomes empty if the file does not exist, is not usable (which is
+ * logged), or belongs to another root than `source`. Reads samples and files beside samples only if
+ * `samples` is true. */
 must_check int catalogue_load(
 	const char *file, const char *source, bool samples, struct catalogue *ret);
 void catalogue_free(struct catalogue *catalogue);
@@ -83,7 +84,7 @@ must_check int catalogue_update(const struct scan *scan, struct catalogue *catal
 
 struct metadata;
 
-/* Writes the catalogue to `file`. If metadata describe a file, finds the file's id in tree->files.
+/* Writes the catalogue to `file`. tree->files gives the ids of the files that metadata describe.
  * Fault injection: dataset.write. */
 must_check int catalogue_write(const char *file, const struct scan *scan,
 	const struct catalogue *catalogue, struct metadata *metadata,
@@ -115,7 +116,7 @@ typedef int catalogue_row(void *context, sqlite3_stmt *row);
  * call; -EILSEQ: the file is damaged; -errno. */
 must_check int catalogue_each(
 	sqlite3 *db, const char *sql, catalogue_row *row, void *context);
-/* Sets the bool `context` to true: the query has a row. */
+/* A catalogue_row. Sets the bool at `context` to true, because the query has a row. */
 int catalogue_note_row(void *context, sqlite3_stmt *row);
 /* Finds out whether the catalogue has the table. Older versions lack some tables. */
 must_check int catalogue_has_table(sqlite3 *db, const char *name, bool *ret);

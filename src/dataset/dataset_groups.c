@@ -87,7 +87,7 @@ static struct dataset_groups *alloc(const struct dataset *dataset)
 	return NULL;
 }
 
-/* Leaves out samples whose files no longer exist, or whose paths are damaged. */
+/* Lists the samples. Leaves out those whose files no longer exist, or whose paths are damaged. */
 static int list_files(const struct dataset *dataset, struct arena *texts,
 	struct named *ret, uint32_t *ret_n)
 {

@@ -18,7 +18,7 @@
 
 must_check int dataset_group(struct dataset *dataset);
 
-/* Returns frame i (from 0) that the preparation uses. SAMPLE_NONE: the preparation has
+/* Returns the file that is frame i (from 0) of the preparation. SAMPLE_NONE: the preparation has
  * no frame i, the group has too few files, or `id` is not the first file of a group. */
 sample_id dataset_frame(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id, uint32_t i);

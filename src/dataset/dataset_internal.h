@@ -28,7 +28,8 @@ struct dataset {
 	bool follow_outside;
 	_Atomic(char *) file; /* path of the catalogue; dataset_install changes it */
 	/* paths that the catalogue has had in turn, such as <name>.sqlite.next, <name>.sqlite,
-	 * <name>.sqlite.0; the last path that is not NULL is `file` */
+	 * <name>.sqlite.0; the last path that is not NULL is `file`. Old paths are not freed yet,
+	 * because threads may be reading them. */
 	char *files[3];
 	bool provisional; /* not installed: dataset_close removes the catalogue */
 	bool unseen;	  /* result of dataset_is_unseen */
@@ -53,7 +54,7 @@ struct dataset {
 	 * jobs find them (the key `from` in a job's configuration). Changed only with the lock. */
 	_Atomic(struct dataset_pairs *) pairs;
 	_Atomic(struct dataset_groups *) groups; /* NULL before dataset_group */
-	_Atomic(uint32_t) longest_json;		 /* 0: not known yet */
+	_Atomic(uint32_t) longest_json;		 /* dataset_json_longest; 0: not known */
 	struct dataset **mixed;			 /* a mixture's datasets */
 	sample_id *firsts;			 /* a mixture: first id of each dataset */
 	uint32_t *labels;			 /* a mixture: label of each id */
@@ -73,9 +74,10 @@ void connections_close(struct dataset *dataset);
 
 /* Makes the virtual table `samples` of the connection: one row per sample, with the columns of the
  * map, and the columns of metadata from the SQLite file (dataset_samples.c). Callers call this
- * before any statement, and before they set an authorizer. One statement at a time reads metadata.
- * *inside is true while the table itself runs a statement that reads metadata; the connection's
- * authorizer must allow everything during this time. `inside` may be NULL. */
+ * before any statement, and before they set an authorizer. A connection may have one statement
+ * at a time that reads metadata. *inside is true while the table itself runs a statement that reads
+ * metadata; the connection's authorizer must allow everything during this time. `inside` may be
+ * NULL. */
 must_check int samples_attach(sqlite3 *db, const struct dataset *dataset, bool *inside);
 
 /* Returns the mixture's dataset that has the sample. *ret_id: the sample's id in this dataset. */

@@ -126,8 +126,8 @@ struct map_head {
 	struct dataset_pixels pixels; /* counts of samples whose files exist */
 	struct map_place sections[MAP_N_SECTIONS];
 	/* The sum of sample_scatter over all samples whose files exist. The field follows
-	 * `sections`, because the head of version MAP_WITHOUT_SHAPES ends before the element of
-	 * SHAPES. */
+	 * `sections`: the head of version MAP_WITHOUT_SHAPES ends before the element of SHAPES, and
+	 * lacks this field. */
 	uint64_t identities;
 };
 

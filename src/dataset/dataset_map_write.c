@@ -48,7 +48,7 @@ static int put(struct map_writer *writer, const uint8_t *bytes, size_t n, uint64
 /* A section that is printed into memory. */
 struct printed {
 	FILE *out;
-	uint64_t bytes; /* fewer arrive in memory if memory runs out */
+	uint64_t bytes; /* printed bytes; the memory has fewer if it runs out */
 };
 
 static void print(struct printed *section, const void *bytes, size_t n)
@@ -89,7 +89,8 @@ static void print_runs(struct printed *section, const struct catalogue *catalogu
 	}
 }
 
-/* Prints a section of the kind MAP_BYTES. Prints nothing for a column of parts. */
+/* Prints a section of the kind MAP_BYTES. Prints nothing for a column of parts, which comes here
+ * only if the map has no parts: the section is empty. */
 static void print_section(
 	struct printed *out, const struct map_writer *writer, enum map_section section)
 {

@@ -33,7 +33,7 @@ sample_id dataset_behind(const struct dataset *dataset,
  * than the first file, it is resized to the size to which the first file is resized. */
 struct preparation dataset_preparation_behind(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
-/* Tells whether the sample is another's second file, or a later frame of a group. */
+/* Tells whether the sample is another sample's second file, or a later frame of a group. */
 bool dataset_is_second(const struct dataset *dataset,
 	const struct preparation *preparation, sample_id id);
 

@@ -252,7 +252,7 @@ int probe_header(const char *path, struct tensor_shape *ret, uint8_t *ret_orient
 {
 	*ret = (struct tensor_shape){.height = 0, .width = 0};
 	*ret_orientation = 1;
-	/* O_NONBLOCK: a FIFO may have replaced the file since it was listed. */
+	/* A FIFO may have replaced the file since it was listed; O_NONBLOCK: open does not wait. */
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	struct stat status;
 	if (fd < 0 || fstat(fd, &status) != 0)

@@ -88,7 +88,7 @@ struct name_list {
 };
 
 must_check int name_list_add(struct name_list *names, const char *name);
-/* Adds the path's first directory, unless it is the last name of the list. */
+/* Adds the path's first directory, unless the last name of the list is the same. */
 must_check int name_list_add_class(
 	struct name_list *names, struct arena *arena, const char *path);
 /* Sorts the list in byte order, and removes duplicates. */
@@ -212,7 +212,7 @@ struct catalogue;
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Sets the id of each file of the tree whose path the catalogue has. */
+/* Gives a file of the tree the id of the catalogue's row with the same path, if there is one. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Finds the facts of all files, with scan->source->examine. Reads only new and changed headers. */
 must_check int scan_examine(

@@ -47,7 +47,7 @@ bool names_have(const char *const *names, size_t n, const char *name);
 /* Removes slashes at the end. The caller frees the result; NULL: no memory. */
 char *root_of_path(const char *path);
 const char *base_name(const char *path);  /* the part after the last slash */
-size_t directory_bytes(const char *path); /* before the last slash; 0: none */
+size_t directory_bytes(const char *path); /* bytes before the last slash; 0: none */
 /* Tells whether the first n bytes of `span` equal the whole of `text`. None of these bytes may be
  * NUL. */
 bool span_is(const char *span, size_t n, const char *text);

@@ -38,7 +38,7 @@ struct writer {
 	struct quoted first_repeated;
 };
 
-/* Runs the SQL that sqlite3_mprintf makes of its arguments: %Q is a quoted text. */
+/* Runs the SQL that sqlite3_mprintf makes from `format`, in which %Q stands for a quoted text. */
 static int execute(struct writer *writer, const char *format, ...)
 {
 	va_list args;

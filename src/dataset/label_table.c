@@ -170,7 +170,8 @@ uint32_t label_table_find(
 	return found ? found->label : LABEL_NONE;
 }
 
-/* Returns for each label its first entry in the file, or NULL. The caller frees the array. */
+/* Returns an array with the first entry in the file for each label; an element is NULL if no class
+ * has the label. The caller frees the array; NULL: no memory. */
 static const struct entry **first_entries(const struct label_table *table)
 {
 	const struct entry **first =

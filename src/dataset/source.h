@@ -108,8 +108,8 @@ bool container_has(
 must_check int container_clean_name(struct container_scan *container, uint64_t offset,
 	const char *name, char ret[PATH_MAX]);
 
-/* Adds a member. Must be called in the container's order. path: from container_clean_name. bytes:
- * size before compression. */
+/* Adds a member. Members must come in the container's order. path: from container_clean_name.
+ * bytes: size before compression. */
 must_check int container_member(struct container_scan *container, const char *path,
 	const struct source_part *part, uint64_t bytes);
 /* Ends the listing of the container. Must be called after the last member. */
@@ -142,9 +142,11 @@ struct listed {
 	const struct part *part;
 	const struct beside *beside;
 	struct facts facts;
-	/* The member is a sample, but not the image of its group: the first member with one of
-	 * scan->extensions after its first dot, such as 7.jpg, but not 7.seg.jpg. The field is false
-	 * in an LMDB file unless label = none; if label = none, in a group without an image. */
+	/* The member becomes no sample, because it is not the image of its group (struct
+	 * label_group). The image is the first member with one of scan->extensions after the first
+	 * dot of its name: 7.jpg, but not 7.seg.jpg. Two cases in which no member is aside: an LMDB
+	 * file unless label = none; a group without an image if label = none. The field has no
+	 * effect if directories are classes. */
 	bool aside;
 };
 

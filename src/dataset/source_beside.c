@@ -80,7 +80,8 @@ static int compare_files(const void *a, const void *b)
 	return order ? order : (x->order > y->order) - (x->order < y->order);
 }
 
-/* Returns the index of the first file whose stem is not below the first `stem` bytes of `path`. */
+/* Returns the index of the first file whose stem equals the first `stem` bytes of `path`, or comes
+ * after them in byte order. */
 static size_t find_stem(const struct beside_files *files, const char *path, size_t stem)
 {
 	size_t low = 0, high = files->n;

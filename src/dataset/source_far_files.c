@@ -54,9 +54,9 @@ static void examine_header(
 		issue_add(issues, ISSUE_HEADER, found->path, err);
 }
 
-/* Sets the size and mtime of window->object from found->facts; if the listing has not given the
- * mtime, asks the server, and sets both in window->object and found->facts. Returns false after an
- * error, which becomes an issue. */
+/* Copies the size and mtime of found->facts to window->object. If the listing has not given the
+ * mtime, asks the server instead, and stores the server's size and mtime in found->facts and in
+ * window->object. Returns false after an error, which becomes an issue. */
 static bool look_at(struct far_window *window, struct found *found, struct issues *issues)
 {
 	struct facts *facts = &found->facts;

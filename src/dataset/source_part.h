@@ -26,7 +26,7 @@ enum source_method {
 struct source_part {
 	uint64_t container_bytes; /* size of the container when it was scanned */
 	uint64_t offset;	  /* offset in the container */
-	uint64_t stored_bytes;	  /* stored size; unless deflated, the sample's size */
+	uint64_t stored_bytes;	  /* stored size; the sample's size if not deflated */
 	uint32_t checksum; /* CRC-32 of the sample's bytes; not used with PART_PLAIN */
 	enum source_method method;
 };

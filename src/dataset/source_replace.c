@@ -11,7 +11,7 @@
  * replaces the data of the first. */
 
 struct named {
-	const char *member; /* a path */
+	const char *member; /* path of a member */
 	size_t i;	    /* index of the label or sample with this path */
 };
 
@@ -22,7 +22,8 @@ static int compare(const void *a, const void *b)
 	return order ? order : (x->i > y->i) - (x->i < y->i);
 }
 
-/* Sorts n items, whose first member is a path. The caller frees the result; NULL: no memory. */
+/* Returns the paths of n items, sorted, with the items' indices. The first field of an item is its
+ * path. The caller frees the result; NULL: no memory. */
 static struct named *sorted(const void *items, size_t n, size_t item_bytes)
 {
 	struct named *named = calloc(n + 1, sizeof(*named));

@@ -40,8 +40,8 @@ _Static_assert(sizeof(struct header) == BLOCK, "a block");
 struct tar {
 	struct container_scan *container;
 	uint64_t at;	 /* offset of the next header */
-	char *long_name; /* name of the next member; NULL: its header has it */
-	char *long_link; /* link target of the next member; NULL: its header has it */
+	char *long_name; /* name of the next member; NULL: the name is in the header */
+	char *long_link; /* link target of the next member; NULL: it is in the header */
 	uint64_t size;	 /* size of the next member, if has_size */
 	bool has_size;
 	/* Places of all members, for hard links: a hash table with open addressing, which has 2 to

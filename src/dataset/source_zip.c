@@ -197,7 +197,7 @@ static int read_entry(struct zip *zip, uint64_t at, struct entry *ret, uint64_t 
 	return 0;
 }
 
-/* Refuses the zip if the name in the member's header differs from the directory's. */
+/* Refuses the zip if the name in the member's header differs from the name in the directory. */
 static int check_name(struct zip *zip, const struct entry *entry, size_t bytes)
 {
 	struct quoted quoted;

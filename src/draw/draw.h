@@ -76,8 +76,8 @@ struct stream {
 	bool leaves;
 	uint32_t ahead;	  /* number of drawn samples, not bound yet */
 	uint32_t unbound; /* number of positions without a bound or drawn sample */
-	/* DRAW_LOW follows when `ahead` has fallen to half of this value: the largest `ahead` since
-	 * draw_go_on last set the value. */
+	/* DRAW_LOW follows when `ahead` has fallen to half of this value. draw_go_on sets the value,
+	 * and a larger `ahead` raises it. */
 	uint32_t filled;
 	struct strand *next; /* strand of the next sample */
 	struct rng rng;
@@ -136,8 +136,9 @@ void draw_drop_samples(struct stream *stream);
 
 /* Event: the cache begins to count the stream's remaining samples as needed. */
 void draw_count(struct draw *draw, struct stream *stream);
-/* Event: the epoch begins to draw, but not before draw_ready. ahead, unbound: the stream's counts.
- * After -ENOMEM the stream is as it was after draw_count. */
+/* Event: the stream moves to draw->streams and joins its samplers. The stream draws only while
+ * `ready` is set (draw_ready). ahead, unbound: the stream's counts. After -ENOMEM the stream is as
+ * it was after draw_count. */
 must_check int draw_enter(
 	struct draw *draw, struct stream *stream, uint32_t ahead, uint32_t unbound);
 /* Event: from now on the stream may draw (`ready` is true), or may not. */
@@ -220,8 +221,8 @@ struct feeds {
 };
 
 struct feed *feed_find(struct feeds *feeds, uint32_t epoch);
-/* Begins a feed for the epoch. It replaces the feed of an earlier epoch, which is dropped. next:
- * number of the epoch's samples that are already drawn or bound. */
+/* Begins a feed for the epoch, in feeds->feed[epoch % 2]. Drops the feed of an earlier epoch that
+ * was there. next: number of the epoch's samples that are already drawn or bound. */
 struct feed *feed_begin(struct feeds *feeds, uint32_t epoch, uint32_t next);
 /* Appends n samples, the first of which is number `base` of the epoch. Skips samples that the feed
  * has already received. -ENOMEM */

@@ -10,7 +10,8 @@ struct draw_effect *draw_emit(struct draw *draw, enum draw_effect_kind kind);
 /* Returns the strand that draws from the sampler, or NULL. */
 const struct strand *strand_from(
 	const struct stream *stream, const struct sampler *sampler);
-/* Chooses the next sample's strand at random, weighted by the samples that each has left. */
+/* Chooses at random the strand of the next sample, weighted by the number of samples that each
+ * strand has left. */
 void stream_choose_next(struct stream *stream);
 
 /* Called when a stream of a training begins to draw. The stream keeps the list of needed samples,

@@ -311,8 +311,9 @@ int editions_restore(struct job *job, const struct editions_found *found)
 {
 	struct facts facts = {0};
 	int err = 0;
-	/* A journal with a segment whose edition is missing can't be replayed, and keep_restore
-	 * sets it aside. So neither this journal nor the saved orders are used here. */
+	/* A journal with a segment whose edition is missing can't be replayed: keep_restore
+	 * (state/state.h) sets the job's journals and orders aside, and epochs begin again.
+	 * This journal and the saved orders are therefore not used here. */
 	if (knows_all(job, found->segments, found->n_segments)) {
 		for (size_t i = 0; i < found->n_orders && !err; i++)
 			if (find(job, &found->orders[i].set))

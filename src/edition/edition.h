@@ -43,8 +43,8 @@ struct part {
 };
 
 /* All fields are constant, except those marked (lock). The clerk, a thread of the scheduler, frees
- * an edition when no epoch has it and no reference is left. All other editions are freed with their
- * job. */
+ * an edition when no epoch has it and no reference is left. An edition that is never freed in this
+ * way is freed with its job. */
 struct edition {
 	struct sched_edition is;   /* the fields that callers of the scheduler see */
 	TAILQ_ENTRY(edition) link; /* (lock) in job->editions, oldest first */

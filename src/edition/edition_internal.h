@@ -31,7 +31,7 @@ uint64_t mixture_fingerprint(const struct edition *edition);
  * not look at each sample. -ENOENT: no file was saved for these samples. */
 must_check int measured_load(struct edition *edition);
 
-/* Makes source->labelled, the sampler that draws from the samples of one label, unless it exists.
+/* Makes source->labelled, if it does not exist: the sampler that draws a sample of a given label.
  * The edition has one part. The caller must not hold the lock. */
 must_check int join_label(const struct edition *edition);
 

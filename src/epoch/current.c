@@ -8,7 +8,7 @@
  *
  *     script      a process with its relatives         Scripts have no order of their own:
  *       rank      a process with its workers           all share the job's epochs, and each
- *         worker  a thread: first in, first out        goes through them by itself.
+ *         worker  a thread; keeps the rank's order     goes through them by itself.
  *
  * A pass opens different files; it is exact if they hold different samples. Nobody tells where a
  * pass begins. So a file holds the same sample at each open, until the script turns to the next
@@ -35,9 +35,9 @@
  *     The run may also have all files too late: the previous pass has left J files out, and the
  *     next pass has begun with these J files. So the J files that were opened last before the run
  *     had all files are kept. A shuffled pass of N files begins with J given files with a chance of
- *     1 / (N over J), here less than 1 in a million. And a pass that begins with the validation
- *     set, in the same order as before, begins after the last file that was new to the epoch. So
- *     the files opened after this file are kept, too.
+ *     1 / (N over J), here less than 1 in a million. A pass may also begin with the validation
+ *     set, in the same order as before. Then its first open comes after the last file that was new
+ *     to the epoch. The files opened after this file are kept, too.
  *   - Files are opened in order, half of the epoch has been opened, and a worker goes back to a
  *     file that this epoch has given. A worker's row is a series of opens that go on in steps from
  *     batch to batch, and belongs to one pass. Rows that begin after the end of other rows may
@@ -174,9 +174,9 @@ static bool can_keep(const struct opener *opener)
 
 /* Tells whether an open of the file begins another pass, because a run has had all files (see the
  * head of current.c). Files that the run opened first, here 9/16 of all, do not begin a pass; nor
- * do kept files. But if there are few files, if the next epoch can't keep samples, or if another
- * script may begin the next epoch first, only the run's first J files (n_hedged) do not begin a
- * pass. */
+ * do kept files. Three cases let all files but the run's first J files (n_hedged) begin a pass:
+ * there are few files; the next epoch can't keep samples; another script may begin the next epoch
+ * first. */
 static bool ends_whole(const struct opener *opener)
 {
 	const struct script *script = opener->script;
@@ -412,9 +412,9 @@ static struct choice choose_in_pass(const struct opener *opener)
 	return given;
 }
 
-/* Chooses the epoch for a label whose thread opens only labels: the epoch of the image, which
- * another thread has usually opened before. The script's first label gets the present epoch,
- * because the thread may open labels before images. */
+/* Chooses the epoch for a label whose thread opens only labels: the epoch of the label's image,
+ * which another thread has usually opened before. The script's first label gets the script's
+ * present epoch, because the thread may open labels before images. */
 static struct choice choose_label(const struct opener *opener)
 {
 	const struct script *script = opener->script;

@@ -30,9 +30,9 @@ enum file_kind { FILE_IMAGE, FILE_LABEL, FILE_KINDS };
 #define FEW_MOST 16
 #define LOOKED_AT 1024 /* largest number of files whose opens misuse.c compares */
 
-/* The ways in which a training's sampler divides the files into equal parts, one for each rank, if
- * the number of files is no multiple of the number of ranks: PADS repeats files, DROPS leaves files
- * out. See script_ranks.c. */
+/* The ways in which the sampler of a training script, such as a DistributedSampler, divides the
+ * files into equal parts, one for each rank, if the number of files is no multiple of the number of
+ * ranks: PADS repeats files, DROPS leaves files out. See script_ranks.c. */
 enum division { PADS, DROPS, DIVISIONS };
 
 /* An open by a rank that has already opened all files of its part of the pass (script_ranks.c). The
@@ -49,15 +49,16 @@ struct beyond {
 /*
  * A script that reads current/, and facts that the engine has found in its opens.
  *
- * Counted opens: opens of files by the script's threads. Not counted are: an open of a file again
- * (OPENED_AGAIN), but the open of an image counts if that of its label did not; an open by a late
- * worker, which still reads the previous epoch; an open of a label by a thread that opens only
- * labels; a look at a file (OPENED_LOOKED). Many fields below are a number of counted opens: the
- * value that `opens` had at a certain time.
+ * Counted opens: opens of files by the script's threads, with four exceptions:
+ *  - an open of a file again (OPENED_AGAIN); but an image counts if the open of its label did not;
+ *  - an open by a late worker, which still reads the previous epoch;
+ *  - an open of a label by a thread that opens only labels;
+ *  - a look at a file (OPENED_LOOKED).
+ * Many fields below are a number of counted opens: the value that `opens` had at a certain time.
  */
 struct script {
 	uint64_t id;
-	/* since: value of current.opened at the script's first open.
+	/* since: value of current.opened, the number of recorded opens, at the script's first open.
 	 * used: value of current.opened at the script's last open. */
 	uint64_t since, used;
 	/* time of the script's last open, except looks (OPENED_LOOKED); 0 if that was before a
@@ -118,8 +119,8 @@ struct script {
 	 * of the pass; and further bits (script_ranks.c) */
 	uint8_t *parts;
 	/* parted[d]: number of files whose bit of division d is set in `parts`.
-	 * refuted[d]: division d can't end this pass (division_over), because opens contradict it
-	 * or may be miscounted. */
+	 * refuted[d]: division d can't end this pass (division_over), because opens contradict the
+	 * division, or because opens of two passes may be counted as one pass. */
 	uint32_t parted[DIVISIONS];
 	bool refuted[DIVISIONS];
 	/* Opens in their order. The rank of each of these opens had already opened all files of its
@@ -130,10 +131,11 @@ struct script {
 	/* up: how often in this epoch a thread has gone on to a file with a higher number.
 	 * down: how often in this epoch a thread has gone back to a file with a lower number. */
 	uint32_t up, down;
-	/* A step is the distance from the last file of a worker's batch to the first file of its
-	 * next batch.
-	 * last_step: the newest distance that was not known as a step. If a worker makes this
-	 * distance again, it is a step, and becomes `step`. */
+	/* A step is the distance from the last file of a worker's batch to the first file of the
+	 * worker's next batch.
+	 * step: the newest step; 0: none is known.
+	 * last_step: the newest distance forward, above 1, that was not known as a step. If a worker
+	 * makes this distance again, it is a step, and becomes `step`. */
 	uint32_t step, last_step;
 	/* number of files in a batch, as found at the last turn; 0: not known */
 	uint32_t batch;
@@ -165,7 +167,7 @@ struct rank {
 	uint32_t script;
 	uint32_t count; /* number of opens in the present pass */
 	bool pads;	/* the rank has opened its padding, a file of another rank */
-	bool padded;	/* another rank has opened a file of this rank as its padding */
+	bool padded;	/* another rank has opened a file of this rank as padding */
 };
 
 /* A thread of a rank. The thread opens files in the order in which the rank has passed
@@ -191,9 +193,10 @@ struct worker {
 	uint32_t batch;
 	/* row[k]: how often `file` was opened as kind k in this pass */
 	uint32_t row[FILE_KINDS];
-	uint32_t stays;		    /* how often `file` was opened in a row */
-	uint32_t habit[FILE_KINDS]; /* last row[k] above 0 of an earlier file; 0: none */
-	bool images;		    /* the worker has opened images, not only labels */
+	uint32_t stays; /* how often `file` was opened in a row */
+	/* habit[k]: row[k] of the last earlier file that the worker has opened as kind k; 0: none */
+	uint32_t habit[FILE_KINDS];
+	bool images; /* the worker has opened images, not only labels */
 	/* the worker has opened `file` again, and `file` has got a new mark for this
 	 * (note_again) */
 	bool doubted;
@@ -212,8 +215,9 @@ struct worker {
 };
 
 struct current {
-	uint64_t opened; /* number of recorded opens, as far as the engine knows them */
-	uint64_t begun;	 /* value of `opened` when the running epoch began */
+	/* number of recorded opens; a replay counts only those that the journal still has */
+	uint64_t opened;
+	uint64_t begun; /* value of `opened` when the running epoch began */
 	/* went_back: the job has gone back to an earlier point of its progress, in the epoch
 	 * before_epoch.
 	 * n_before: number of this epoch's files that had been read at this point. A new script
@@ -263,7 +267,7 @@ uint32_t n_hedged(const struct script *script);
 /* --- reading.c --- */
 
 /* Tells whether a script other than the request's reads current/, and has opened at least two
- * files. In this case the next epoch must not begin by an open in its directory epoch-NNNN/. */
+ * files. Then no open in the directory epoch-NNNN/ of the next epoch may begin this epoch. */
 bool current_belongs_to_another(
 	const struct epochs *epochs, const struct open_request *request, uint64_t now_ns);
 /* Tells whether a script still reads the draining epoch. */
@@ -301,7 +305,8 @@ must_check int current_note(struct epochs *epochs, const struct record *opened);
 
 uint32_t n_files(const struct epochs *epochs, uint32_t epoch);
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set);
-/* The three functions return an index in current->scripts, ranks or workers; NOBODY: not found. */
+/* The next three functions return an index in current->scripts, ranks or workers. NOBODY: not
+ * found. */
 uint32_t script_place(const struct current *current, uint64_t id);
 uint32_t rank_place(const struct current *current, uint32_t script, uint64_t id);
 uint32_t worker_place(const struct current *current, uint32_t rank, uint64_t id);

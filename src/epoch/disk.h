@@ -18,8 +18,8 @@ int disk_cant(const char *path, const char *what, int err);
 /* Opens a file for reading; follows no link. Returns NULL and sets errno on errors. */
 FILE *disk_fopen(const char *path);
 
-/* Brings the file's data to the disk (fdatasync). place: the name of this place for fault
- * injection, as in disk_write (base/disk_io.h). */
+/* Brings the file's data to the disk (fdatasync). place: a name of the caller, by which fault
+ * injection finds this call, as in disk_write (base/disk_io.h). */
 must_check int disk_sync(int fd, const char *place);
 must_check int disk_sync_directory(const char *directory, const char *place);
 

@@ -199,8 +199,9 @@ enum effect_kind {
 	/* Remove `epoch`'s stream, even if the stream is still being made, and unpin the samples of
 	 * `queue`. */
 	EFFECT_END,
-	/* Draw `sample` (SAMPLE_NONE: any sample) for the request that waits at `epoch` and
-	 * `position`. Then call epochs_drawn and epochs_take_drawn. */
+	/* Draw `sample` for the request that opens `position` of `epoch`. SAMPLE_NONE: draw any
+	 * sample; for EPOCHS_DRAWN_AT_OPEN, any sample with the position's label. Then call
+	 * epochs_drawn and epochs_take_drawn. */
 	EFFECT_DRAW,
 	EFFECT_UNPIN,	/* Unpin `sample`, which was pinned for `epoch`. */
 	EFFECT_ANSWER,	/* Answer `request`. */
@@ -262,10 +263,10 @@ bool epochs_cancel(struct epochs *epochs, struct open_request *request);
 /* Tells the engine that the epoch's stream was made (status 0) or could not be made (-errno). Does
  * nothing if the engine has demanded by EFFECT_END that the stream be removed. */
 void epochs_begun(struct epochs *epochs, uint32_t epoch, int status, uint64_t now_ns);
-/* Handles one request that need not wait any more, such as because its stream was made, has failed
- * or has ended, or its order was loaded; or copies more samples of the previous epoch to a new
- * epoch (adopt.c). The caller calls this function after each event, and executes the effects that
- * it adds, until it returns false. */
+/* Handles one request that need not wait any more: its stream was made, has failed or has ended, or
+ * its order was loaded. But while a new epoch still has samples to keep, keeps some of them
+ * instead (adopt_some). The caller calls this function after each event until it returns false, and
+ * executes the effects that each call adds. */
 must_check bool epochs_resume(
 	struct epochs *epochs, uint64_t now_ns, struct effects *effects);
 
@@ -301,8 +302,8 @@ must_check int epochs_had(
  * -EEXIST: the epoch has kept the sample or position from the previous epoch. */
 must_check int epochs_skip(struct epochs *epochs, uint32_t epoch, uint32_t position,
 	sample_id sample, struct effects *effects);
-/* Tells the engine that the saved order of an epoch leaves the position out. If there is no memory,
- * the engine does not note this. */
+/* Tells the engine that the saved order of an epoch leaves the position out. epochs_skipped
+ * lacks the position if there is no memory to note it. */
 void epochs_was_skipped(struct epochs *epochs, uint32_t epoch, uint32_t position);
 
 /* Notes that a reader has got the bytes of the position's sample. Returns true if the sample is
@@ -329,7 +330,7 @@ void epochs_unpinned(struct epochs *epochs, struct effects *effects);
 void epochs_saved(struct epochs *epochs, uint32_t epoch);
 
 /* Returns an epoch that the engine needs no more; NULL: none. The caller frees the epoch by
- * epoch_reaped_free, without holding its lock, because an epoch may have megabytes. */
+ * epoch_reaped_free, without holding a lock, because an epoch may have megabytes. */
 struct epoch *epochs_reap(struct epochs *epochs);
 void epoch_reaped_free(struct epoch *epoch); /* NULL is allowed */
 
@@ -350,8 +351,8 @@ void epochs_leave(struct epochs *epochs, struct effects *effects);
 must_check int epochs_replay(
 	struct epochs *epochs, const struct record *record, const char **ret_reason);
 
-/* Replays a BEGUN with `bound` > 0, or a RESTORED. Takes over `loaded`, which epochs_prepare has
- * made from the epoch's order file, even if the replay fails. */
+/* Replays a BEGUN with `bound` > 0, or a RESTORED. loaded: the epoch, made by epochs_prepare from
+ * its order file; the engine takes it over, even if the replay fails. */
 must_check int epochs_replay_loaded(struct epochs *epochs, const struct record *record,
 	struct epoch *loaded, const char **ret_reason);
 
@@ -390,9 +391,9 @@ void epochs_unhold(struct epochs *epochs);
  * first live epoch of all. Returns UINT32_MAX if there is no such epoch. */
 uint32_t epochs_next_live(const struct epochs *epochs, uint32_t after);
 
-/* Makes an epoch from the first `bound` bindings and `consumed` reads of an order, and takes over
- * `data`. This is no event: it only reads the engine's configuration. -EINVAL: *ret_reason says why
- * the order is impossible; -ENOMEM. */
+/* Makes an epoch from the order `data`, and takes `data` over. The epoch gets the order's first
+ * `bound` bindings and first `consumed` reads. This is no event: it only reads the engine's
+ * configuration. -EINVAL: *ret_reason says why the order is impossible; -ENOMEM. */
 must_check int epochs_prepare(const struct epochs *epochs, const struct epoch_set *set,
 	uint32_t number, struct order *data, uint32_t bound, uint32_t consumed,
 	const char **ret_reason, struct epoch **ret);

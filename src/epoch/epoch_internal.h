@@ -274,8 +274,8 @@ void epoch_keep_pin(struct epochs *epochs, struct epoch *epoch, uint32_t positio
 	sample_id sample, struct effects *effects);
 void epoch_drop_pin(struct epochs *epochs, struct epoch *epoch, struct pin *pin,
 	struct effects *effects);
-/* Drops the pins of samples that are not open, except those of the last `far` bindings. all: also
- * drops the pins of open samples. */
+/* Drops the pins of all bindings but the last `far` ones. all: also drops pins of open samples;
+ * false: keeps these. */
 void epoch_drop_pins(struct epochs *epochs, struct epoch *epoch, uint32_t far, bool all,
 	struct effects *effects);
 

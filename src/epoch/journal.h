@@ -28,8 +28,8 @@
  *        not written under this lock, so it may be taken under the scheduler's lock.
  *  Errors: 0 or -errno, logged where the detail is known. A full file system loses nothing: records
  *        stay in memory and are written when there is room.
- *  Life: a record survives the end of the process when it is flushed, a power failure when it is
- *        synced.
+ *  Life: a flushed record survives the end of the process. A synced record also survives a power
+ *        failure.
  */
 
 struct journal;
@@ -56,11 +56,12 @@ enum journal_found {
 	JOURNAL_OTHER, /* selection or samples differ: not replayed */
 };
 
-/* Opens the journal in an existing directory, and replays it from the epoch of the oldest segment
- * on. An incomplete or damaged end of the newest segment is cut off, moved to a file beside the
- * segment, and logged. If *ret_found is JOURNAL_OTHER, *ret is NULL, the difference was logged, and
- * the caller may call journal_set_aside. -EINVAL, logged: a record is impossible, or a segment is
- * missing, damaged or of another version; no file was changed. -errno of files, -ENOMEM. */
+/* Opens the journal in an existing directory, and replays the records of the oldest segment's epoch
+ * and later epochs. An incomplete or damaged end of the newest segment is cut off, moved to a file
+ * beside the segment, and logged. If *ret_found is JOURNAL_OTHER, *ret is NULL, the difference was
+ * logged, and the caller may call journal_set_aside. -EINVAL, logged: a record is impossible, or a
+ * segment is missing, damaged or of another version; no file was changed. -errno of files,
+ * -ENOMEM. */
 must_check int journal_open(const char *directory,
 	const struct journal_identity *identity, journal_replayed *replayed,
 	void *context, enum journal_found *ret_found, struct journal **ret);

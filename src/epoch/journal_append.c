@@ -52,9 +52,9 @@ static void put_filling(struct journal *journal, struct record_buffer *filling)
 	atomic_store_explicit(&journal->filling, filling, memory_order_release);
 }
 
-/* Appends the bytes to the buffer, and then adds their number to `appended`. So a thread that has
- * read `appended` finds all bytes that it counts in the buffer or the file. Only the appending
- * thread changes `appended`. Returns false if memory is short. */
+/* Appends the bytes to the buffer, and then adds their number to `appended`. A thread that has
+ * read `appended` finds the bytes that this number counts: they are in the buffer or the file. Only
+ * the appending thread changes `appended`. Returns false if memory is short. */
 static bool push(struct journal *journal, const void *bytes, size_t n)
 {
 	struct record_buffer *filling = take_filling(journal);

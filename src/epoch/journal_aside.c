@@ -53,10 +53,10 @@ static int move_or_remove(int from, const char *name, int to)
 	return unlinkat(from, name, 0) == 0 || errno == EISDIR ? 0 : -errno;
 }
 
-/* Moves all journals and orders to the directory `to`; to = -1: removes them. Begins with orders,
- * and newer files: if the process or the machine dies during a removal, the journal still has all
- * epochs whose orders remain. An order whose epoch the journal lacks would contradict the epochs
- * that begin later. */
+/* Moves all journals and orders to the directory `to`; to = -1: removes them. Orders come before
+ * journals, newer files before older ones: if the process or the machine dies during a removal, the
+ * journal still has all epochs whose orders remain. An order whose epoch the journal lacks would
+ * contradict the epochs that begin later. */
 static int move_or_remove_all(int directory, int to)
 {
 	struct dirent **entries = NULL;

@@ -40,7 +40,8 @@
 struct script_opens {
 	uint64_t id;
 	uint64_t opens, seen;
-	uint64_t last; /* number of its last open among the opens of all scripts */
+	/* number of the script's last open among the opens of all scripts, from 1 on */
+	uint64_t last;
 	bool kept;
 	UT_hash_handle hh;
 };

@@ -45,8 +45,8 @@ struct disk_head {
 struct disk_record {
 	uint32_t checksum;
 	uint8_t kind;
-	/* BOUND: served; BEGUN: rolls; RESTORED: drains; OPENED: how and DETAIL_LABEL; READER:
-	 * which number it has (READER_...) */
+	/* BOUND: served; BEGUN: rolls; RESTORED: drains; OPENED: how and DETAIL_LABEL; READER (see
+	 * below): which of the reader's three numbers it has (READER_...) */
 	uint8_t detail;
 	uint16_t back;	   /* first epoch of the segment minus epoch of the record */
 	uint32_t position; /* RESTORED: the number of consumed positions */
@@ -155,8 +155,9 @@ struct record_buffer {
 #define READER_SETS 64
 #define READER_WAYS 4
 
-/* The readers that have lately got numbers in the segment. In a full set of READER_WAYS readers, a
- * new reader replaces the oldest one, which gets a new number at its next open. */
+/* The readers that have lately got numbers in the segment. A reader belongs to the set of number
+ * `thread % READER_SETS`. A new reader replaces the oldest reader of a full set. The replaced
+ * reader gets a new number at its next open. */
 struct reader_numbers {
 	struct {
 		struct reader id;

@@ -13,8 +13,8 @@
 #include <stdarg.h>
 #include <sys/stat.h>
 
-/* The heads of all segments are read first (journal_heads.c), then their records, one by one. No
- * file is changed unless all records before the damaged end of the journal are valid. */
+/* The heads of all segments are read first (journal_heads.c), then their records, one by one. Files
+ * are changed only if all records before the damaged end of the journal are valid. */
 
 #define BLOCK_RECORDS 4096
 

@@ -41,8 +41,8 @@ static int save_tail(const char *directory, int fd, uint64_t offset,
 	return err ? disk_cant(damaged->text, "written", err) : 0;
 }
 
-/* Ends the file at the offset, and syncs it. Otherwise a power failure could bring the removed
- * bytes back, after records that were written in their place. */
+/* Ends the file at the offset, or removes the file if no record is left. Then syncs it: otherwise a
+ * power failure could bring the removed bytes back, behind new records in their place. */
 static int end_at(const char *directory, const char *path, int fd, uint64_t offset)
 {
 	if (offset <= sizeof(struct disk_head))

@@ -6,8 +6,8 @@
 /* Answers questions about a script from what scripts.c has noted about its opens. */
 
 /* A number of moves of a script's threads to another file (up + down). is_in_order returns the
- * result of the previous epoch while the script has made fewer in this epoch, and fewer than a
- * quarter as many as there are files. */
+ * result of the previous epoch while the script has made fewer moves than this in the present
+ * epoch, and fewer moves than a quarter of the number of files. */
 #define ENOUGH_STEPS 32
 
 uint32_t files_of(const struct epochs *epochs, const struct epoch_set *set)

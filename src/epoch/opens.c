@@ -60,12 +60,13 @@ static void bind(struct epochs *epochs, struct open_request *request, struct epo
 		effects, epoch->number, request->position, drawn.sample, drawn.served);
 	if (drawn.pinned)
 		epoch_keep_pin(epochs, epoch, request->position, drawn.sample, effects);
-	/* perhaps only the labels of positions that were bound long ago were read, so that no
-	 * release drops their pins */
+	/* Reading only a position's label makes no release, which would drop the position's pin.
+	 * Therefore the pins of positions that were bound long ago are dropped here. */
 	epoch_drop_pins(
 		epochs, epoch, 4 * epochs->config.lookahead + 256, false, effects);
-	/* The draining epoch, perhaps `epoch` itself, ends if no script reads it, and more than
-	 * half of the running epoch was bound since a file of the draining one was last opened. */
+	/* Two conditions end the draining epoch, which may be `epoch` itself: no script reads the
+	 * draining epoch; and more than half of the running epoch was bound since a file of the
+	 * draining epoch was last opened. */
 	if (epochs->draining && !epochs->drains_on &&
 		epochs->running->bound - epochs->draining->read_at >
 			epochs->running->set->positions / 2)

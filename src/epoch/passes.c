@@ -16,10 +16,11 @@
  *    |   head   |  epoch  |  epoch  |   tail   |
  *
  * A pass has all samples in its own shuffled order. The tail is the end of this order. The head has
- * the first samples of this order that are not in the previous pass's tail, so that the epoch of
- * this tail and this head has no sample twice. There are enough such samples, since both tails are
- * shorter than an epoch. All other samples, in their order, are the middle. So two shuffled passes
- * tell the samples of an epoch, and nothing has to be remembered.
+ * the first samples of this order that are not in the previous pass's tail. Therefore the epoch
+ * that consists of the previous pass's tail and this head has no sample twice. There are enough
+ * such samples, since both tails are shorter than an epoch. All other samples, in their order, are
+ * the middle. So two shuffled passes tell the samples of an epoch, and nothing has to be
+ * remembered.
  *
  * If an epoch has more than half of all samples, the samples that it lacks are chosen in this way.
  */
@@ -93,7 +94,7 @@ static int add(const struct passes *passes, uint64_t pass, const roaring_bitmap_
 	return 0;
 }
 
-/* tail: an empty bitmap; on return, the tail of the pass before the one whose samples `add` adds */
+/* tail: an empty bitmap, which gets the tail of a pass; `add` then adds samples of the next pass */
 static int find(const struct passes *passes, uint32_t epoch, roaring_bitmap_t *tail,
 	roaring_bitmap_t *ret)
 {

@@ -14,8 +14,8 @@
  *    pass    |         0         |         1         |
  *
  * A pass, here of the dataset and not of a script, has each sample once, in its own order. An epoch
- * never has a sample twice, even if two passes meet in it. Each sample was in n or n + 1 of the
- * epochs so far, with the same n for all samples.
+ * never has a sample twice, even if two passes meet in it. Each sample was in k or k + 1 of the
+ * epochs so far, with the same k for all samples.
  *
  *  Flow: called for a mixture, when the stream of an epoch is made.
  *  Threads: any; equal arguments give equal samples, on every machine.

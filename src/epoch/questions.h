@@ -72,8 +72,9 @@ uint32_t epochs_read_runs(const struct epochs *epochs, uint32_t epoch, struct ru
  * stream, valid until epochs_saved, even without the caller's lock. */
 struct order epochs_order(const struct epochs *epochs, uint32_t epoch);
 
-/* Finds an epoch with an effect that waits for its result: EFFECT_BEGIN for epochs_begun,
- * EFFECT_SAVE for epochs_saved, EFFECT_LOAD for epochs_loaded. Returns false if there is none. */
+/* Finds an epoch for which an effect was demanded, but its result was not reported yet: for
+ * EFFECT_BEGIN by epochs_begun, for EFFECT_SAVE by epochs_saved, for EFFECT_LOAD by epochs_loaded.
+ * Returns false if there is none. */
 bool epochs_wants(
 	const struct epochs *epochs, enum effect_kind kind, uint32_t *ret_epoch);
 /* Tells whether this epoch's EFFECT_BEGIN waits for epochs_begun. */

@@ -10,9 +10,9 @@
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look (OPENED_LOOKED: an open by a process whose workers read, which belongs to no
- * pass) need not be recorded: the file belongs to another epoch than the
- * script's, the script has opened the file since the script turned, or the worker's last look was
+/* Tells whether a look need not be recorded. (A look is an open, by a process whose workers read,
+ * that belongs to no pass: OPENED_LOOKED.) There are three cases: the file belongs to another epoch
+ * than the script's; the script has opened the file since its last turn; the worker's last look was
  * at this file. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)

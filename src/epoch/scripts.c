@@ -469,8 +469,8 @@ int current_note(struct epochs *epochs, const struct record *opened)
 	if (other != NOBODY)
 		current->workers[other].row[opened->label]++;
 	/* An open that begins an epoch (may_keep) is counted even if its thread opens only labels. A
-	 * replay that begins with this epoch does not know such threads, and so counts the open;
-	 * both must give the same state. */
+	 * replay that begins with this epoch does not know such threads, and so counts the open.
+	 * The engine must have the same state as after such a replay. */
 	bool counts = !only_label || script->labels_first || may_keep(opened);
 	/* The image's file already counts as opened, because a thread that opens only labels is
 	 * several files ahead. So labels_first ends, and opens by threads that open only labels are

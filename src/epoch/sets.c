@@ -71,8 +71,8 @@ static uint32_t first_kept(const struct epochs *epochs)
 	return first;
 }
 
-/* A set is not needed if the next set begins with the same or an earlier epoch, or no later than
- * the first epoch that is kept. */
+/* A set is no longer needed if the next set begins no later than this set, or no later than the
+ * first epoch that is kept. */
 struct epoch_set *epochs_drop_set(struct epochs *epochs)
 {
 	struct epoch_set *set, *next;

@@ -7,8 +7,8 @@
 
 /*
  * Finds credentials for a place (struct far_place) where Amazon's tools look: in the environment, a
- * web identity, a profile, the service of the container, the service of the machine. A *keyring*
- * has the present credentials of one place.
+ * web identity, a profile, the service for programs in containers (as of Docker), the service of
+ * the cloud's virtual machine. A *keyring* has the present credentials of one place.
  *
  *   Threads: those that make transfers. One fetches credentials, while others use the old ones.
  *   Locks: one per keyring; not held during a fetch.
@@ -59,8 +59,8 @@ struct key_settings {
 };
 
 /* Reads the first line of a file; the caller frees *ret. NULL: the file does not exist. If
- * `private` is true, the file must exist, and only its owner may have access to it; otherwise the
- * result is -EINVAL. */
+ * `private` is true, -EINVAL: the file does not exist, or others than its owner have access to
+ * it. */
 must_check int credentials_line(
 	const char *path, bool private, char **ret, struct far_error *ret_error);
 

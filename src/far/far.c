@@ -67,8 +67,8 @@ static const char *reason(const struct transfer *transfer, char ret[140])
 	return ret;
 }
 
-/* Tells whether the server's error is about the credentials: whether its code is one of these codes
- * of s3 and compatible servers. Any other code may concern only this object. */
+/* Tells whether the server's error is about the credentials. Its code is then in `codes`, which has
+ * codes of s3 and compatible servers. Any other code may concern only this object. */
 static bool is_about_credentials(const struct transfer *transfer)
 {
 	static const char *const codes[] = {"AccountProblem", "AuthenticationFailed",

@@ -19,10 +19,10 @@
  *   Errors: 0 or -errno, with a message that names the cause, but neither the URL nor credentials.
  *           -ESTALE: the object has another version now. -ENOENT: it is gone. -EACCES: access is
  *           denied. -ENOTSUP: this build can't read such URLs. far_error tells whether and when the
- *           next try may succeed. A refusal of credentials (401, 403, an expired token) concerns
- *           the whole source, a set of objects (far_internal.h), unless another object of the
- *           source can still be read. A refusal of the source is transient, and is logged when it
- *           begins and when it ends. A refusal of a single object is not transient.
+ *           next try may succeed. A source is a set of objects (far_internal.h). A refusal of
+ *           credentials (401, 403, an expired token) counts for the whole source if no other
+ *           object of the source can be read any more. Such a refusal is transient, and is logged
+ *           when it begins and when it ends. A refusal of a single object is not transient.
  *   Fault: far.read.
  */
 

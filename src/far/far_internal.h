@@ -26,8 +26,8 @@ struct place {
 	unsigned timeout_s;
 	char *endpoint; /* no slash at its end; NULL: the cloud's own server */
 	char *region;	/* NULL: the place is neither s3 nor Google */
-	/* region of the bucket, which a server has reported; NULL: none has. learned NULL: the
-	 * place is not s3 */
+	/* Points to the region of the bucket that a server has reported, or to NULL if none has.
+	 * `learned` itself is NULL if the place is not s3. */
 	_Atomic(char *) *learned;
 	enum far_bucket_names bucket_names;
 	bool requester_pays;
@@ -142,7 +142,7 @@ must_check int transfer_check(bool signs, struct far_error *ret_error);
 
 /* Notes whether a source refuses its credentials at present. */
 struct health;
-/* Returns the health of the URL's source, which is never freed; NULL: no memory. */
+/* Returns the health of the URL's source; NULL: no memory. A health is never freed. */
 struct health *health_of(const struct place *place, const char *url);
 /* Stores that a read of the URL, begun at begun_ns, has succeeded. `health` may be NULL. */
 void health_good(struct health *health, const char *url, uint64_t begun_ns);

@@ -32,7 +32,7 @@ static char *take_element(char *at, char *end, const char *name)
 	return begin;
 }
 
-/* Replaces each %XX and + by the character that it stands for. Returns false if one is \0. */
+/* Replaces each %XX and + by the character that it stands for. Returns false at %00. */
 static bool unescape(char *text)
 {
 	char *out = text;

@@ -240,8 +240,8 @@ static uint64_t made_bytes(const struct content_made *made)
 	       (made->format.encoded ? made->format.bytes : 0);
 }
 
-/* Tells the scheduler how many bytes the content has computed. The handle's tensor is not counted
- * here, because the cache counts it. */
+/* Counts the bytes that the content has computed as memory of the daemon. The cache counts the
+ * handle's tensor. */
 static int hold(struct content *content)
 {
 	uint64_t bytes = made_bytes(&content->first) + made_bytes(&content->second);

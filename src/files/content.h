@@ -33,8 +33,9 @@ struct content_made {
 
 struct content {
 	struct content_made first;
-	struct content_made second; /* second file of a pair, if the content has both */
-	/* offset of the second file, in a tar of its header; 0: no second file */
+	/* second file of a pair, if the content has both files */
+	struct content_made second;
+	/* offset of the second file (in a tar: of this file's header); 0: no second file */
 	uint64_t second_at;
 	uint8_t header[CONTENT_HEADER];
 	size_t header_bytes;

@@ -157,8 +157,8 @@ struct largest {
 	sample_id last; /* sample whose length was computed last; SAMPLE_NONE: none yet */
 };
 
-/* Tells whether, of all images of one shape, the image with the largest source file has the longest
- * content. Then the lengths of the other contents need not be computed. */
+/* Tells whether the image with the largest source file has the longest content among all images of
+ * one shape. Then the lengths of the other contents need not be computed. */
 static bool shape_decides(const struct job_config *config)
 {
 	return !config->n_sections && !content_joins(config);

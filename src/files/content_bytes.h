@@ -13,7 +13,8 @@
 const struct job_section *content_section(
 	const struct job_config *config, const struct dataset *dataset, sample_id sample);
 
-/* Tells whether both images of a pair are in one file. */
+/* Tells whether both images of a pair are in one record or in one batch. Otherwise each image has a
+ * file of its own, which may be a member of a tar. */
 bool content_joins(const struct job_config *config);
 /* Returns the length of the second file of a pair; 0: samples are not pairs. */
 uint64_t content_second_bytes(

@@ -27,5 +27,5 @@ struct files_context {
 	struct backings *backings;
 	struct made_texts *texts; /* shared by readers (made_text.h) */
 	const char *mountpoint;	  /* absolute path */
-	int device;		  /* inherited /dev/fuse; 0: the daemon mounts the tree */
+	int device; /* inherited descriptor of /dev/fuse; 0: the daemon mounts the tree */
 };

@@ -28,7 +28,7 @@ bool flat_parse(const char *name, const struct job_config *config, uint32_t n_po
 	struct flat_name *ret);
 
 #define FLAT_DIGITS 10 /* most digits of a number */
-/* Prints the number with at least `digits` digits, which are at most FLAT_DIGITS, and \0. Returns
+/* Prints the number with at least `digits` digits, and \0. `digits` is at most FLAT_DIGITS. Returns
  * the number of printed digits. */
 size_t flat_print_number(uint32_t number, unsigned digits, char *ret);
 /* Reads a number that flat_print_number has printed. Returns the number of its digits; 0: the text

@@ -38,8 +38,8 @@ static uint32_t find_sample(const struct dataset_paths *paths,
 
 /* Tells whether a sample keeps its name in the mount, because the extension is NULL, or because the
  * name already ends with the extension. The sample does not keep its name if another sample gets
- * this name when the extension is appended. Returns false for each extension if others = show,
- * because replaces_ending decides there. */
+ * this name when the extension is appended. Returns false if others = show and the extension is
+ * not NULL, because replaces_ending decides there. */
 static bool keeps_name(const struct dataset_paths *paths,
 	const struct paths_directory *directory, const char *name, const char *extension)
 {

@@ -13,7 +13,8 @@
 #include <string.h>
 
 #define BLOCK 512
-#define RECORD 10240 /* bytes; a tar's size is a multiple of this, as with GNU tar */
+/* bytes of GNU tar's record; the size of a tar is a multiple of this */
+#define RECORD 10240
 #define MTIME "02263523000" /* 1980-01-01 in octal, so that a tar's bytes never change */
 
 /* A member is a file in the tar. A member of one kind takes the same number of bytes in all
@@ -57,8 +58,8 @@ static uint64_t member_blocks(const struct composite *tar, enum member member)
 	return blocks;
 }
 
-/* Finds the segment of the text that has the byte at `offset`. `offset` counts from the first text
- * of the record. Adds the distance from the first text to the segment to ret->begin. */
+/* Finds the text with the byte at `offset`; each text of a record is one segment. `offset` counts
+ * from the first text. Adds to ret->begin the distance from the first text to the found text. */
 static void find_beside(const struct composite *tar, uint64_t offset, struct segment *ret)
 {
 	unsigned i = 0;
@@ -71,8 +72,8 @@ static void find_beside(const struct composite *tar, uint64_t offset, struct seg
 	ret->bytes = tar->beside_bytes[i];
 }
 
-/* Finds the segment of the member that has the byte at `offset`. `offset` counts from the start of
- * the member's header. Adds the distance from this start to the segment to ret->begin. */
+/* Finds the member's segment that has the byte at `offset`. `offset` counts from the start of the
+ * member's header. Adds to ret->begin the distance from this start to the segment. */
 static void find_in_member(const struct composite *tar, enum member member,
 	uint64_t offset, struct segment *ret)
 {

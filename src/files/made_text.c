@@ -133,8 +133,9 @@ static struct made_text *find(
 	return shared->text;
 }
 
-/* Makes `text` the shared text. text NULL: printing failed. cost_ns: CPU time of the printing.
- * Returns the text that was shared before, for made_text_put, or NULL. */
+/* Makes `text` the shared text, unless the present one was begun later. text NULL: printing failed.
+ * cost_ns: CPU time of the printing. Returns the text that was shared before, for made_text_put, or
+ * NULL. */
 static struct made_text *share(struct made_texts *texts, enum made_kind kind,
 	struct made_text *text, uint64_t cost_ns)
 {

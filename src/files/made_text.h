@@ -11,14 +11,14 @@
 struct sched_job;
 
 /*
- * Printed texts, which are kept while readers use them. Readers share the texts stats, stats.json,
- * metrics and dashboard.html, which take long to print if there are many jobs. Counters are printed
- * for each reader as long as this takes less than a twentieth of a CPU's time; otherwise once a
- * second. The dashboard is printed at most once a second.
+ * Printed texts, which are kept while readers use them. Readers can share the texts stats,
+ * stats.json, metrics and dashboard.html, which take long to print if there are many jobs. The
+ * first three are printed for each reader as long as this takes less than a twentieth of a CPU's
+ * time; otherwise at most once a second. The dashboard is always printed at most once a second.
  *
- *   Flow: main makes the struct made_texts; fuse's workers and web's thread take and put back
- *         texts.
- *   Threads: any but those that receive FUSE requests, which must not wait until a text is printed.
+ *   Flow: main makes the struct made_texts; threads of fuse and web, and workers, take and put
+ *         back texts.
+ *   Threads: any. FUSE's threads leave the dashboard to workers, because it takes long to print.
  *   Locks: one, in made_text.c, not held while a text is printed.
  */
 

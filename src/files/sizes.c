@@ -209,7 +209,8 @@ bool sizes_are_saved(struct sched_job *job, struct inode inode)
 	       sched_bound_is_saved(job, inode_sched_epoch(inode), position);
 }
 
-/* Tells whether the next epoch may make the file longer: a last batch or shard may not be full. */
+/* Tells whether the next epoch may make the file longer, because the file is a last batch or shard
+ * that is not full. */
 static bool may_grow(struct sched_job *job, struct inode inode)
 {
 	const struct job_config *config = sched_job_config(job);

@@ -94,8 +94,8 @@ static int print_common(
 }
 
 /* Among the printed lines are lines `part jobs=J samples=N`: each job of a set reads these N
- * samples, and no other job reads them. Bit i of J tells whether the i-th printed job is in the
- * set. */
+ * samples, and no other printed job reads them. The lines of jobs, which are "gone" for removed
+ * jobs, have numbers from 0. Bit i of J tells whether the job of line i is in the set. */
 int text_explain(FILE *out, const struct files_context *context)
 {
 	auto_free job_id *ids = NULL;

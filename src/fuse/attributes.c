@@ -34,7 +34,8 @@ static void set_size(struct stat *st, uint64_t size)
 /* Chooses st_blksize, which is the size of readers' buffers. PIL reads an image through a buffer:
  * if the file fits into the buffer, one read is enough. The kernel accepts only powers of two.
  * NumPy reads only the header through a buffer, so arrays get LEAST_BLOCK. Composites get
- * BLOCK_SIZE, because a reader that buffers a part of a shard opens all samples in that part. */
+ * BLOCK_SIZE, which is less than a large image gets, because a reader that buffers a part of a
+ * shard opens all samples in that part. */
 static blksize_t block_size(
 	const struct job_config *config, struct inode inode, uint64_t size)
 {
@@ -89,8 +90,8 @@ void attributes_in_layout(struct session *session, struct sched_job *job,
 	*ret_timeout = known && lasts ? FOREVER : 0;
 }
 
-/* Returns the number of the job's directories of epochs. *ret_sum: a number that changes when an
- * epoch's directory or order file appears or disappears. */
+/* Counts the job's directories of epochs. *ret_sum: a number that changes when an epoch's directory
+ * or order file appears or disappears. */
 static uint32_t count_epochs(struct sched_job *job, long *ret_sum)
 {
 	struct tree_range range = tree_range(job);

@@ -22,7 +22,7 @@ struct close_waiter {
 	struct load_work work; /* the caller sets work.run; everything else is zero */
 	/* The fields from here on are private to await_close.c. */
 	LIST_ENTRY(close_waiter) link; /* (session's lock) */
-	uint64_t number;
+	uint64_t number;	       /* number of the inode */
 	uint64_t until_ns; /* latest end of the wait; 0: the wait has not begun */
 	bool listed;	   /* (session's lock) */
 };

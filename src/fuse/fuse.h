@@ -30,10 +30,11 @@ must_check int session_mount(const struct files_context *context, const char *op
 must_check int session_run(struct session *session);
 
 /* Unmounts the tree, but leaves open files open until session_unmount. Called first when the daemon
- * ends, because the other steps can take long. */
+ * ends, so that the mount point is free before the other steps, which can take long. */
 void session_detach(struct session *session);
 
-/* Stops the mounts of jobs. Afterwards no mount accepts requests, so the scheduler may stop. */
+/* Stops the mounts of jobs. The loop of the tree's mount (session_run) has already ended, so no
+ * mount accepts requests afterwards, and the scheduler may stop. */
 void session_stop(struct session *session);
 
 /* Ends the mounts of jobs, and unmounts the tree if it is still mounted. Requires session_stop and
@@ -47,9 +48,10 @@ bool session_is_resent(const struct session *session);
 
 #define SESSION_JOB_MOUNTS 64 /* most mounts of a job, because each mount needs threads */
 
-/* Serves a further mount, whose root is the job's directory, until it is unmounted, or until
- * session_unmount. When the job is removed, open files can still be read; all other requests fail
- * with ENODEV. device: a descriptor of /dev/fuse that the process `mounter` has mounted somewhere.
+/* Makes new threads serve a further mount, whose root is the job's directory. The threads serve the
+ * mount until it is unmounted, or until session_unmount. When the job is removed, open files can
+ * still be read; all other requests fail with ENODEV. device: a descriptor of /dev/fuse that the
+ * process `mounter` has mounted somewhere.
  * The function takes over this descriptor, also on failure. granted: the device came through a
  * socket that serves only this job, so `mounter` may have kept a duplicate of the device. Such a
  * mount gets no notifications, because `mounter` could block them (kept_mount.untold). The daemon

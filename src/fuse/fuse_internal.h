@@ -50,7 +50,7 @@ struct sched_job;
  *   backing file   a file in memory from which the kernel reads an inode by itself
  *   to hold        to keep a session from ending until a request is answered
  *   to undo        to close a file that nobody has read, so that nothing is consumed
- *   outlived       of a file that an earlier engine opened, and that the kernel reads
+ *   outlived       of an open file: an earlier engine opened it, and the kernel itself reads it
  *
  *   Threads: FUSE's; sched's workers, which answer requests that had to wait; and control's, for
  *            job_mount.c and session_jobs_changed.
@@ -74,8 +74,8 @@ struct session {
 	atomic_int offered; /* features that the kernel offers (kernel_features.c) */
 	bool again;	    /* an earlier engine served the mount */
 	struct kept_mount mount;
-	/* the mount's entry, with a copy of `mount` for the next engine; NULL: the mount ends with
-	 * this engine */
+	/* the mount's entry in kept(), with a copy of `mount` for the next engine; NULL: the mount
+	 * ends with this engine */
 	struct kept_descriptor *place;
 	uid_t uid;
 	gid_t gid;
@@ -87,9 +87,9 @@ struct session {
 	LIST_HEAD(, job_mount) job_mounts;
 
 	struct lock lock;
-	unsigned holds; /* (lock) calls of session_hold without session_unhold */
+	unsigned holds; /* (lock) holds that session_unhold has not ended yet */
 	bool ending;	/* (lock) session_try_hold fails from now on */
-	bool stopping;	/* (lock) */
+	bool stopping;	/* (lock) session_stop_waiting was called */
 	pthread_cond_t unheld;
 	struct timespec jobs_changed;		 /* (lock) */
 	struct open_files open_files;		 /* (lock) */
@@ -151,13 +151,14 @@ void session_go_on(struct session *session);
 void session_end(struct session *session);
 unsigned session_threads(void);
 
-/* Changes the times of directories that list jobs, and forgets the sizes (sizes.h) and the starts
- * of chunks (order_text.h) that are kept. */
+/* Changes the times of directories that list jobs. Forgets the sizes that sizes.h keeps, and the
+ * starts of chunks that order_text.h keeps. */
 void session_touch_jobs(struct session *session);
 
 /* --- job_mount.c ------------------------------------------------------------------ */
 
-/* Serves the job mounts that the previous engine served. */
+/* Serves the job mounts that the previous engine served. everything: the session of the whole tree,
+ * as in the functions below. */
 void job_mounts_go_on(struct session *everything);
 /* Called when jobs were added or removed. A mount whose job was removed opens no more files. */
 void job_mounts_changed(struct session *everything);

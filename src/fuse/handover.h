@@ -34,8 +34,8 @@ struct kept_open *handover_add(
 struct kept_open *handover_next(struct session *session, const struct kept_open *before);
 /* Returns an open shard's entry, which has the shard's epoch, or NULL if there is none. */
 struct kept_open *handover_find(struct session *session, uint64_t handle);
-/* Returns the entry that an earlier engine made for the open that this thread handles; NULL: the
- * kernel has not sent this open before. */
+/* Returns the entry that an earlier engine made for the open that this thread handles. NULL: there
+ * is no entry, as always if the kernel sends the open for the first time. */
 struct kept_open *handover_find_resent(struct session *session);
 /* Returns the number that stands for a mount in kept_open.mount. */
 uint32_t handover_mount(const struct kept_descriptor *place);

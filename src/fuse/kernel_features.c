@@ -50,7 +50,7 @@ void kernel_features_resend(struct session *session)
 			 "an answer wait until they are killed");
 }
 
-/* Saves the features that the kernel granted for later engines. */
+/* Saves, for later engines, the features that the kernel granted. */
 static void save_features(const struct session *session)
 {
 	if (!session->place)
@@ -59,14 +59,14 @@ static void save_features(const struct session *session)
 	session->place->mount.passes_through = session->mount.passes_through;
 }
 
-/* Writes the length last: the process may be killed before. */
+/* Writes the length last. The length stays 0, for "no message", if the process is killed before. */
 static void save_message(struct kept_mount *mount, const void *message, size_t bytes)
 {
 	memcpy(mount->message, message, bytes);
 	mount->message_bytes = (uint32_t)bytes;
 }
 
-/* Notes the number of a request. Saves the first request for later engines. */
+/* Notes the number of a request. Saves the first request (FUSE_INIT), which later engines need. */
 static void note_message(struct session *session, const void *message, size_t bytes)
 {
 	const struct fuse_in_header *header = message;

@@ -14,7 +14,8 @@
  *   passes_through  from 6.9 on, the kernel can read a file of the mount from another file
  */
 
-#define NOTIFY_RESEND 7 /* available from FUSE protocol 7.40 on */
+/* code of the message of kernel_features_resend, from FUSE protocol 7.40 on */
+#define NOTIFY_RESEND 7
 /* Asks the kernel to send unanswered requests again. Linux before 6.9 does not send them. */
 void kernel_features_resend(struct session *session);
 

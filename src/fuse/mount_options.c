@@ -28,7 +28,8 @@ static const char *const left_out[] = {"rw", "defaults", "auto", "noauto", "user
 	"dirsync", "atime", "diratime", "nodiratime", "relatime", "norelatime",
 	"strictatime", "lazytime", "nolazytime"};
 
-#define DEAD_MOST 16 /* at most so many mounts of dead daemons are detached */
+/* most mounts of dead daemons, one over another, that are detached */
+#define DEAD_MOST 16
 #define N_PASSED_ON (sizeof(passed_on) / sizeof(passed_on[0]))
 #define N_LEFT_OUT (sizeof(left_out) / sizeof(left_out[0]))
 
@@ -218,7 +219,8 @@ int mount_device_check(int device)
 	static const unsigned fuse_major = 10, fuse_minor = 229;
 	struct pollfd fd = {.fd = device};
 	struct statx st;
-	/* AT_STATX_DONT_SYNC: an untrusted process may serve this file, and never answer. */
+	/* AT_STATX_DONT_SYNC: the kernel does not ask the file's server, which may be an untrusted
+	 * process that never answers. */
 	if (statx(device, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) != 0)
 		return -errno;
 	if (!S_ISCHR(st.stx_mode) || st.stx_rdev_major != fuse_major ||

@@ -35,8 +35,8 @@ must_check int mount_device_check(int device);
 
 /* Detaches joaderfs mounts of dead daemons from the mount point, runs all checks of this header,
  * and logs failures. -EINVAL: the state directory is below the mount point. A mount point that is
- * not empty causes a warning. Checks only the device if another process has already mounted it: no
- * daemon answers at the mount point yet. */
+ * not empty causes a warning. Checks only the device if another process has already mounted the
+ * device: no daemon answers at the mount point yet, so an access to it would hang. */
 must_check int mount_point_check(const struct files_context *context);
 
 /* Unmounts the tree without libfuse, if it is still mounted. device: the mount's /dev/fuse */

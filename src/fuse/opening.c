@@ -188,7 +188,7 @@ static void answer_sample(struct opening *opening)
 		ask(opening, epoch);
 		return;
 	}
-	/* EAGAIN: a removed job, whose number this job now has, still has an open file. */
+	/* EAGAIN: a file of a removed job is still open, and has this inode number, too. */
 	if (err)
 		reply_error(opening->request.req, err == -EAGAIN ? -EBUSY : err);
 	else

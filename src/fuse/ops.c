@@ -96,8 +96,8 @@ static void start(const struct request *request, bool by_worker,
 }
 
 /* Returns the timeout to report for an inode: `timeout`, but at most UNTOLD_S seconds if the
- * session sends no notifications. Files of an epoch have no such limit: they never change, and the
- * kernel looks them up again when their directory changes. */
+ * session sends no notifications. Files of an epoch have no such limit: `timeout` is 0 if their
+ * attributes may change, and the kernel looks them up again when their directory changes. */
 static double lasting(const struct session *session, struct inode inode, double timeout)
 {
 	bool file = inode_is_sample(inode) || inode.kind == INODE_LABEL ||

@@ -9,8 +9,8 @@ struct sched_job;
 
 /*
  * Owners of a job's files, and the check of who may read them. The kernel could check
- * (default_permissions), but would then ask at each open for the attributes of jobs/ and jobs/NAME,
- * whose times change with the epochs.
+ * (default_permissions). But the times of jobs/ and jobs/NAME change with the epochs, so the kernel
+ * would ask for their attributes at each open.
  *
  *   Threads: FUSE's.   Errors: -EACCES.
  */

@@ -27,7 +27,7 @@ bool process_read_stat(long id, struct process *ret);
 /* Returns the process of a thread. If /proc does not show the thread, returns `thread`. */
 long process_of_thread(long thread);
 
-/* Returns an odd number that no other process since boot has. */
+/* Returns a number that no other process since boot has. The number is odd, so it is never 0. */
 uint64_t process_number(const struct process *process);
 /* Tells whether both processes run the same program file; true if this can't be determined. */
 bool process_runs_same(const struct process *a, const struct process *b);

@@ -15,7 +15,7 @@
  * line has the interpreter's options, and then exactly the words that these packages write. */
 enum process_helper {
 	HELPER_NONE,
-	HELPER_WORKS,
+	HELPER_WORKS, /* a worker */
 	HELPER_FORKS, /* the server that forks workers */
 	HELPER_TRACKS /* the process that removes semaphores and shared memory at the end */
 };

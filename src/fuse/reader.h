@@ -24,9 +24,8 @@ bool reader_lives(const struct sched_program *program);
  * and the rank's script (relatives.h). Reads /proc at the thread's first request, and then at most
  * once a second, since the kernel reuses the numbers of threads. The caller holds no lock. */
 struct sched_reader reader_of(fuse_req_t req);
-/* Finds the sender of a request that opens no sample, as reader_of does. reader_of removes the note
- * of reader_has_read, so that only the thread's next open finds the note. This function does not
- * remove the note. */
+/* Finds the sender of the request, as reader_of does, but keeps the note of reader_has_read.
+ * reader_of removes this note, so that only the thread's next open finds the note. */
 struct sched_reader reader_peek(fuse_req_t req);
 
 /* Notes that the requesting thread has read to the end the file that it opened last. */

@@ -18,10 +18,10 @@
 struct process relatives_rank(const struct process *process);
 
 /*
- * Returns the number of a rank's script: the number of the script's oldest living rank. Processes
- * are ranks of one training in these cases:
+ * Returns the number of a rank's script: the process_number of the script's oldest living rank.
+ * Processes are ranks of one training in these cases:
  *
- *   1. One parent has forked the processes, or has started them by multiprocessing.
+ *   1. One parent has forked the processes, or has started them by multiprocessing or loky.
  *   2. The processes are children of one parent, and their command lines differ in their ranks
  *      (process_kind.h). The ranks are numbers without gaps, such as --rank 0, 1, 2.
  *   3. The processes are children of one parent, and a launcher has set different ranks of one

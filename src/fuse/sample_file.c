@@ -49,8 +49,8 @@ static const struct sample_file *find_other_locked(const struct sample_file *fil
 }
 
 /* Tells whether the file may be open together with `other`, and get the backing file of `other`.
- * Both files must have the same epoch, and so the same bytes. If `other` has a backing file, an
- * earlier engine must have registered it. */
+ * Both files must have the same job and epoch, and so the same bytes. If `other` has a backing
+ * file, an earlier engine must have registered it. */
 static bool may_join_locked(
 	const struct sample_file *file, const struct sample_file *other)
 {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #define MIN_THREADS                                                                      \
-	4 /* threads of a mount on few CPUs; several readers send requests at once */
+	4 /* least threads of a mount: several readers send requests at once, even on few CPUs */
 
 int session_new(
 	const struct files_context *context, struct inode root, struct session **ret)

@@ -84,7 +84,8 @@ struct group {
 
 /* --- incarnation.c ----------------------------------------------------------------------- */
 
-/* Stores the incarnation (coord.h) in the state directory. Returns the one before; 0: not known. */
+/* Stores the incarnation (coord.h) in the state directory. Returns the incarnation that the node's
+ * previous daemon has stored; 0: not known. */
 uint64_t incarnation_follow(const char *state, uint64_t incarnation);
 
 /* --- rank_jobs.c: for the group's thread --------------------------------------------------- */

@@ -11,9 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* pause after a node has answered that it has no job with the sample */
+/* time in which a node gets no fetches of a space, after it has answered that it has no job with
+ * the sample */
 #define WITHOUT_JOB_NS (5 * SECOND_NS)
-#define AWAY_NS SECOND_NS /* pause after a failed connection or a timeout */
+#define AWAY_NS SECOND_NS /* the same, after a failed connection or a timeout */
 
 /* --- fetching ---------------------------------------------------------------------------- */
 

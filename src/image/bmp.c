@@ -131,7 +131,7 @@ static int read_palette(struct bmp *bmp, uint64_t *at)
 
 static int read_kind(struct bmp *bmp)
 {
-	/* depths without an entry have the kind 0, which is RAW_BIT; no entry has this kind */
+	/* A depth that is not listed gets 0. This is RAW_BIT, which no listed depth has. */
 	static const enum raw_kind kinds[] = {[1] = RAW_INDEX1,
 		[4] = RAW_INDEX4,
 		[8] = RAW_INDEX8,

@@ -180,7 +180,7 @@ struct lzw {
 	uint32_t bit_buffer;
 	unsigned bit_count, block_left, code_bits;
 	int clear, next, last_code, last_data;
-	bool first; /* the next code is the first one of the data, or after a clear code */
+	bool first; /* the next code is the first of the data, or the first after a clear code */
 	uint8_t data[TABLE];
 	uint16_t link[TABLE];
 };
@@ -205,7 +205,7 @@ static bool next_row(struct lzw *lzw)
 }
 
 /* Returns the next code, or -1 if the file ends before or within the next block. An empty block
- * does not end the data, as in Pillow. */
+ * should end the data, but is skipped here, because Pillow skips it. */
 static int next_code(struct lzw *lzw)
 {
 	struct gif *gif = lzw->gif;

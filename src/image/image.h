@@ -43,7 +43,8 @@ struct image_output {
 
 /* Returns the names of the formats that this build decodes, separated by spaces. */
 const char *image_readers(void);
-/* Returns a text for messages, in brackets, that names the missing formats, or an empty text. */
+/* Returns a text for messages, which names, in brackets, the formats that this build lacks. Returns
+ * an empty text if the build lacks none. */
 const char *image_lacking(void);
 
 /* The EXIF data of an image, which begin with the head of a TIFF file. */

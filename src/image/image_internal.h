@@ -77,8 +77,8 @@ struct codec {
 	int (*read)(void *state, uint8_t *pixels);
 	void (*close)(void *state); /* NULL: there is nothing to close */
 	size_t (*bytes)(const void *state);
-	/* NULL: the format has no EXIF data, the scan finds them itself (JPEG, PNG), or `read`
-	 * applies their orientation itself (TIFF). */
+	/* Finds the EXIF data. NULL: the format has none; or the scan of the dataset finds the data
+	 * (JPEG, PNG); or `read` applies the EXIF orientation itself (TIFF). */
 	struct exif_data (*exif)(const uint8_t *data, size_t size);
 };
 

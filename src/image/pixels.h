@@ -22,8 +22,8 @@ struct normalize_config {
 	double deviation[MOST_CHANNELS];
 };
 
-/* Length of a scale's tables. It is a multiple of all numbers of channels (1 to 4), and of the 8
- * numbers in a vector. */
+/* Length of the tables of a struct pixels_scale. The length is a multiple of 1, 2, 3 and 4, the
+ * possible numbers of channels, and of 8, the count of numbers in a vector. */
 #define PIXELS_PERIOD 24
 
 /* Number x at index i becomes (x / 255 - mean[k]) / deviation[k], with k = i % PIXELS_PERIOD. */
@@ -36,7 +36,7 @@ struct pixels_scale {
 /* Returns the scale for rows of interleaved pixels: mean 0, deviation 1 if not normalize->given. */
 struct pixels_scale pixels_scale_row(
 	const struct normalize_config *normalize, unsigned channels);
-/* Returns the scale for the plane of one channel; otherwise like pixels_scale_row. */
+/* Returns the scale for the plane of one channel, with the defaults of pixels_scale_row. */
 struct pixels_scale pixels_scale_plane(
 	const struct normalize_config *normalize, unsigned channel);
 

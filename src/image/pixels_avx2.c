@@ -33,8 +33,8 @@ AVX2 static void mirror(const uint8_t *in, size_t width, uint8_t *out)
 	pixels_plain.mirror(in + x * 3, width - x, out);
 }
 
-/* Byte i of gather()'s order[k] for channel c: the index in block k of this channel of pixel i, or
- * -1 if another block has it. */
+/* Byte i of order[k] in gather(), for channel c: the index in block k of the byte for channel c of
+ * pixel i, or -1 if another block has this byte. */
 #define PLACE(i, k, c)                                                                   \
 	(char)((3 * (i) + (c)) / BLOCK == (k) ? (3 * (i) + (c)) % BLOCK : -1)
 #define FOUR(i, k, c)                                                                    \

@@ -18,11 +18,12 @@
 /* Decodes PNG. libdeflate decodes files that are regular (png_whole.h), have 8 bits per channel and
  * are not interlaced; libpng decodes all other files. A file is accepted if PIL accepts it.
  * The chunks before the first IDAT need correct checksums. Checksums from the first IDAT on are
- * ignored, and the file may end anywhere after the last row. The missing rows become black, or the
- * palette's first colour, if the compressed data end properly after an earlier row. To accept the
- * same files as PIL, png.c itself parses the chunks before the image data, and libpng sees only
- * IHDR and the chunks from the first IDAT on. libpng is told that palette indices are gray levels;
- * png.c then looks up the colours, because PIL extends the image's palette by a gray ramp. */
+ * ignored, and the file may end anywhere after the last row. The compressed data may also end
+ * properly after an earlier row: the missing rows become black, or the palette's first colour. To
+ * accept the same files as PIL, png.c itself parses the chunks before the image data, and libpng
+ * sees only IHDR and the chunks from the first IDAT on. libpng is told that palette indices are
+ * gray levels; png.c then looks up the colours, because PIL extends the image's palette by a gray
+ * ramp. */
 
 #define SIGNATURE_BYTES 8
 #define IHDR_BYTES 13

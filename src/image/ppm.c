@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Decodes PPM, PGM and PBM like Pillow's PpmImagePlugin, except text (P1 to P3). */
+/* Decodes PPM, PGM and PBM like Pillow's PpmImagePlugin, but not files with numbers as text (P1 to
+ * P3). */
 
 #define SPACES " \t\n\v\f\r"
 #define MOST_DIGITS 10

@@ -8,7 +8,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Reads the segments up to the first scan as PIL does, except for the resolution in EXIF data. */
+/* Checks the segments up to the first scan as PIL does. One difference: PIL also reads the
+ * resolution in EXIF data, but joaderfs checks only the header of these data. */
 
 enum { TABLES = 0xdb, APP0 = 0xe0, APP1, APP2, APP13 = 0xed, APP14, SCAN = 0xda };
 

@@ -10,9 +10,10 @@
 #include <stdint.h>
 
 /*
- * Resizes and crops, with the same bits as Pillow and torchvision. Colours with 8-bit alpha are
- * multiplied by alpha during a resize. Palette indices need FILTER_NEAREST. 16-bit numbers are
- * resized as in Pillow's mode I, limited to 0 to 65535, each channel separately.
+ * Resizes, in a horizontal and a vertical pass, and crops, with the same bits as Pillow and
+ * torchvision. Colours with 8-bit alpha are multiplied by alpha during a resize. Palette indices
+ * need FILTER_NEAREST. 16-bit numbers are resized as in Pillow's mode I, each channel separately,
+ * and limited to 0 to 65535.
  *
  *   Flow: resample_source tells on which part of the image a window of the result depends.
  *         resampler_run computes the window from this part only.

@@ -5,9 +5,10 @@
 
 #include <stddef.h>
 
-/* Memory for one image, given out in pieces that are all taken back together. If the newest block
- * is too small for a piece, another block is added. scratch_reset replaces several blocks by one
- * block of their total size, so that the next image of this size needs no allocation. */
+/* Blocks of memory for one image. Memory is given out in pieces, which are all taken back together.
+ * Another block is added if the newest block is too small for a piece. scratch_reset replaces
+ * several blocks by one block of their total size, so that the next image of this size needs no
+ * allocation. */
 
 struct scratch_block;
 

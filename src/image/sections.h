@@ -11,7 +11,8 @@
  *
  *   a rule (no `from`): NAME is a glob. The section prepares the samples whose paths match.
  *   a pair (`from` is the path of a second file, such as a mask): the section prepares the second
- *       file, which is called NAME. Its tensor follows the tensor of the first file.
+ *       file, which the mount calls NAME. The tensor of the second file follows the tensor of the
+ *       first file.
  *
  *   Owns: the results of sections_keep. They live until the process ends, so that preparations can
  *         be copied with their pointers to sections.

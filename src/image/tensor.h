@@ -15,7 +15,7 @@
  * padding: 8-bit RGB, or another mode. The tensor of a video (a directory of frames) has several
  * images of one size. The tensor of a pair has two images, such as an image and its mask. The
  * tensor of an "encoded" preparation has the bytes of the source file, and the size 0x0. The tensor
- * of a program's array has the array's numbers, and the size 0x0 unless these are pixels.
+ * of a program's array has the array's numbers; if these are not pixels, it has the size 0x0.
  *
  *   Owns: its bytes and its file in memory, until the last holder calls tensor_free.
  *   Threads: any. A tensor no longer changes when other threads can reach it.
@@ -44,8 +44,8 @@ struct pixel_mode_info {
 };
 extern const struct pixel_mode_info pixel_modes[N_PIXEL_MODES];
 
-/* Returns the mode that has this number of channels, each of `bits` bits. If `palette` is set, the
- * mode must be that of palette indices. Returns PIXELS_RGB if there is no such mode. */
+/* Returns the mode that has this number of channels, each of `bits` bits. palette: the pixels are
+ * palette indices. Returns PIXELS_RGB if there is no such mode. */
 enum pixel_mode pixel_mode_of(unsigned channels, unsigned bits, bool palette);
 
 struct tensor_shape {

@@ -26,8 +26,8 @@
  *         `read`. A decoder gets from `next_decode` a task whose file was read, decodes the image,
  *         and passes the task to `done`. If a program prepares the sample (prepare.h), a third kind
  *         of thread, a runner, replaces the decoder, and gets the task from `next_run`. A sample
- *         with a tier is read from the tier or, if the tier lacks it, from the source, and is then
- *         offered to the tier.
+ *         with a tier is read from the tier. A sample that the tier lacks is read from its source,
+ *         and offered to the tier.
  *   Owns: no part of a task; the call of `done` passes the tensor to the caller.
  *   Threads: callbacks run on readers, decoders and runners. Decoders and runners run at batch
  *         priority (SCHED_BATCH).
@@ -72,9 +72,9 @@ struct load_task {
 	bool by_content; /* the pool sets `identity` to a hash of the sample's bytes */
 	/* The next task of a chain, or NULL. The tasks of a chain prepare the same file in several
 	 * ways. The file is read and decoded once, as the first task says. Later tasks use only
-	 * preparation, owner, backings and head. A chain has several tasks only if none of their
-	 * preparations is encoded or approximate, or has an array of a program, fills_truncated,
-	 * exif = apply or channels = keep. */
+	 * preparation, owner, backings and head. A task is alone in its chain if its preparation is
+	 * encoded or approximate, or has an array of a program, fills_truncated, exif = apply or
+	 * channels = keep. */
 	struct load_task *also;
 	/* The task of a further file of the same sample, or NULL. Without preparation->frames this
 	 * is the second file of a pair, whose pixels follow those of the first file. With

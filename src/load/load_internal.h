@@ -29,7 +29,7 @@ struct load_read {
 	bool has_second;
 	char *second_name; /* name of the second file or the next frame, for messages */
 	bool names_second; /* `message` already names the mask or frame that failed */
-	struct tensor *tensor; /* if `encoded`: read into this, instead of `bytes` */
+	struct tensor *tensor; /* if `encoded`: used instead of `bytes` */
 	uint64_t cpu_ns;
 	int status;
 	bool passing;

@@ -11,7 +11,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* File systems with files on another machine; the files of a FUSE may also be local. */
+/* File systems with files on another machine; the files of a FUSE file system may also be local. */
 static const uint32_t remote[] = {
 	0x6969,	    /* NFS */
 	0x517b,	    /* SMB */

@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * Daemons send tensors to each other over TCP. The server of a daemon sends tensors from its cache,
- * its client fetches tensors from other daemons.
+ * Daemons send tensors to each other over TCP. Each daemon has a server, which sends tensors from
+ * the daemon's cache, and a client, which fetches tensors from other daemons.
  *
  *     node a                                                     node b
  *    peer_fetch -> client ==== connection: TLS, hellos ====>  server -> asked()
@@ -32,12 +32,12 @@
  *   Errors: -errno. A peer that breaks the protocol loses its connection, with a line in the log.
  *   Memory: a server needs at most 2 MB per connection, beside the tensors that its owner, the
  *         caller of peer_server_new, holds until their release.
- *   Life: a request lives from asked() to peer_answer or peer_refuse, even without its connection.
+ *   Life: a request lives from asked() to peer_answer or peer_refuse, even if its connection ends.
  *
  * Authentication: with a trust (a secret or certificates), both sides prove by TLS 1.3 that they
- * have the trust, and all data are encrypted. With is_plain only the handshake is encrypted, so the
- * network between the daemons must be trusted, as with NFS. Without a trust both sides accept only
- * loopback addresses, and nothing is encrypted.
+ * have the trust, and all data are encrypted. A trust with peer_trust_files.is_plain encrypts only
+ * the handshake, so the network between the daemons must be trusted, as with NFS. Daemons without a
+ * trust accept only loopback addresses, and encrypt nothing.
  */
 
 #define PEER_VERSION 2u
@@ -75,11 +75,11 @@ struct peer_trust_files {
 };
 
 /*
- * Reads the secret, without a newline at its end, or the certificates, which a new connection
- * rereads if they have changed. *ret is NULL if `files` names neither. -EACCES: users other than
- * the owner and the group may read the secret or the key; -EINVAL: the secret has a wrong length,
- * the certificates can't be used, or `files` names both; -ENOTSUP: built without OpenSSL's libssl.
- * Errors are logged.
+ * Reads the secret, or the certificates. A newline at the end of the secret's file is left out. A
+ * new connection reads the certificates again if they have changed. *ret is NULL if `files` names
+ * neither. -EACCES: users other than the owner and the group may read the secret or the key;
+ * -EINVAL: the secret has a wrong length, the certificates can't be used, or `files` names both;
+ * -ENOTSUP: built without OpenSSL's libssl. Errors are logged.
  */
 must_check int peer_trust_new(
 	const struct peer_trust_files *files, struct peer_trust **ret);
@@ -142,7 +142,8 @@ must_check int peer_client_new(
 void peer_client_free(struct peer_client **client);
 
 /* Sets *ret_node to the number of the node with this name, counted from 0, and sets its address
- * (ADDRESS:PORT). A connection to an earlier address ends; a daemon of another name is refused.
+ * (ADDRESS:PORT). A connection to the node's earlier address ends. A daemon that answers at the new
+ * address under another name is refused.
  * -EINVAL: malformed name or address; -EPERM: no trust, but not a loopback address; -ENOMEM. */
 must_check int peer_client_node(struct peer_client *client, const char *name,
 	const char *address, uint32_t *ret_node);

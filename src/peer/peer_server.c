@@ -34,8 +34,8 @@ void peer_request_free(struct peer_request *request)
 		tensor.release(tensor.context);
 }
 
-/* Passes the answered request to the server's thread. Returns false if the server has stopped. If
- * it returns true, the caller must not use the request or the server any more: the answer may
+/* Passes the answered request to the server's thread. Returns false if the server has stopped. The
+ * result true means that the caller must not use the request or the server any more: the answer may
  * already be sent, and the server freed. */
 static bool hand_over(struct peer_server *server, struct peer_request *request)
 {

@@ -102,8 +102,8 @@ must_check int peer_served_event(struct peer_served *served, uint32_t events);
 /* Queues the answer, and sends what the socket accepts. If the connection has ended, frees the
  * request. */
 void peer_served_answer(struct peer_served *served, struct peer_request *request);
-/* Ends the connection, and logs `why`. If `why` is NULL, logs err, unless the peer hung up, or its
- * handshake was not complete. */
+/* Ends the connection, and logs `why`. A NULL `why` means that err is logged instead, but only if
+ * err is not 0, the handshake was complete, and the peer did not hang up. */
 void peer_served_end(struct peer_served *served, int err, const char *why);
 /* Frees an ended connection, all of whose requests the owner has answered. */
 void peer_served_free(struct peer_served *served);

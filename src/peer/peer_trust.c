@@ -134,8 +134,8 @@ static SSL_SESSION *make_session(SSL *tls)
 	return NULL;
 }
 
-/* Callback of the client: offers the session that is made from the secret. Offers none if the
- * cipher's digest is not SHA-256, for which the session is made. */
+/* Callback of the client: offers the session that is made from the secret. Offers no session if
+ * `digest` is not SHA-256, because the session can be used only with SHA-256. */
 static int offer_secret(SSL *tls, const EVP_MD *digest, const unsigned char **ret_id,
 	size_t *ret_n, SSL_SESSION **ret)
 {
@@ -163,8 +163,8 @@ static int find_secret(SSL *tls, const unsigned char *id, size_t n, SSL_SESSION 
 static const char ciphers[] =
 	"TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256";
 
-/* Sets the context's options and callbacks. Certificates are always verified: a client whose trust
- * is a secret knows no authority, so it accepts no certificate. */
+/* Sets the context's options and callbacks. Certificates are verified even if the trust is a
+ * secret: such a trust has no authority, so no certificate can take the place of the secret. */
 static bool set_up(SSL_CTX *context, struct peer_trust *trust)
 {
 	SSL_CTX_set_app_data(context, trust);

@@ -7,7 +7,7 @@
 
 /*
  * The messages between daemons, with the lengths of their parts in bytes. Numbers are
- * little-endian.
+ * little-endian. A client's messages after the hello are called frames.
  *
  *     client                                  server
  *     hello 128                       ---->

@@ -20,9 +20,9 @@
  *     4. The samples of a node go to its ranks in turn.
  *
  * The number of samples that move is the sum of the surpluses, the least possible. The heaps need
- * few pairs of nodes: 539 for 1,024 nodes that take 32 samples each, while a sweep in the order of
- * nodes needs 854. The heaps are greedy: with 8 nodes, one case in 80 needs one pair more than the
- * sweep.
+ * few pairs of a giving and a taking node, and so few messages: 539 pairs for 1,024 nodes that take
+ * 32 samples each. A sweep over the nodes in their order needs 854. The heaps are greedy: with 8
+ * nodes, one case in 80 needs one pair more than the sweep.
  *
  * If m mini-batches are assigned together (samples concatenated, counts added up), fewer samples
  * move, by a factor of about the square root of m.

@@ -52,8 +52,8 @@ uint32_t place_next(
 	const struct place *place, uint64_t space, sample_id sample, uint32_t after);
 
 /* Returns the home that the two hashes of JOADER (NeurIPS 2022, E.4) choose. The first hash chooses
- * one of the n_nodes nodes of the cluster. If the job does not run on this node, the second hash
- * chooses one of the n_job nodes of the job (job_nodes, ascending). So a sample may have different
- * homes for jobs on different nodes. PLACE_NONE: n_job is 0. */
+ * one of the n_nodes nodes of the cluster. The second hash serves a job that does not run on this
+ * first node: it chooses one of the job's n_job nodes (job_nodes, ascending). A sample may have
+ * different homes for jobs on different nodes. PLACE_NONE: n_job is 0. */
 uint32_t place_joader(uint32_t n_nodes, const uint32_t *job_nodes, uint32_t n_job,
 	uint64_t space, sample_id sample);

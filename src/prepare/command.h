@@ -17,7 +17,7 @@ struct command {
 	char *text;
 	char *words[COMMAND_MOST_WORDS + 1]; /* pointers into `text`, then NULL */
 	unsigned n;
-	/* stat() of each word that is a path, when the file was hashed; zeros for other words */
+	/* words that are paths: result of stat() when the file was hashed; other words: zeros */
 	struct stat files[COMMAND_MOST_WORDS];
 	char *environment[10];
 	bool changes_user;

@@ -22,8 +22,8 @@
  *     error NUMBER BYTES\n text                        or with an error
  *
  * NUMBER grows by one with each sample, so that the daemon recognises a late answer. The process
- * may read slowly, and may write to its standard error at any time. So the daemon waits for all
- * three descriptors together.
+ * may read slowly, and may write to its standard error at any time. The daemon therefore waits for
+ * standard input, output and error of the process together.
  */
 
 #define READY "joaderfs-prepare 1"

@@ -21,8 +21,8 @@
  * under programs.lock. */
 struct slot {
 	struct process process;
-	bool taken;
-	bool runs; /* (lock) the process is running, so programs_stop must kill it */
+	bool taken; /* (lock) */
+	bool runs;  /* (lock) the process is running, so programs_stop must kill it */
 };
 
 struct program {
@@ -31,7 +31,7 @@ struct program {
 	struct command command;
 	bool usable;
 	struct slot *slots; /* (lock) one for each process */
-	unsigned failures;  /* (lock) failed attempts since the last success */
+	unsigned failures;  /* (lock) number of successive failed attempts */
 	bool told;	    /* (lock) warned that processes can reach the network */
 };
 

@@ -101,8 +101,8 @@ static uint32_t count_offered(struct round *round)
 	return round->size;
 }
 
-/* Draws a uniform element of R_first, the set of stream number `first`. If `foresee` has drawn an
- * element in advance, and nothing was drawn since, returns this element. */
+/* Draws a uniform element of R_first, the set of stream number `first`. Returns the element that
+ * `foresee` has drawn from this set in advance, if nothing was drawn since. */
 static sample_id draw_any(struct round *round)
 {
 	const struct idset *set = round->sets[round->first];

@@ -10,8 +10,8 @@
 
 /*
  * sums    Fenwick tree: number of elements in blocks of 4096 ids
- * lines   number of elements in each 512 ids; eight lines per block
- * words   the bits; eight words, a cache line, per line
+ * lines   number of elements in each line of 512 ids; a block has eight lines
+ * words   the bits; a line has eight words, which fill one cache line of the processor
  *
  * idset_select searches the sums, which stay in the processor's nearest cache. Then it reads one
  * cache line of `lines` and one of `words`.
@@ -347,7 +347,7 @@ uint32_t idset_select_unshared(
 	}
 }
 
-/* Adds to `ids` all ids of the set (same = 0), or all that it lacks (same = UINT64_MAX). */
+/* Adds to `ids` all ids of the set (same = 0), or all that the set lacks (same = UINT64_MAX). */
 static void add_differing(const struct idset *set, uint64_t same, roaring_bitmap_t *ids)
 {
 	uint32_t buffer[1024];

@@ -44,7 +44,7 @@ must_check int sampler_new_labelled(
 	uint64_t seed, const uint32_t *labels, uint32_t n_ids, struct sampler **ret);
 void sampler_free(struct sampler **sampler);
 
-/* Mixes the number into the random state, so that later draws differ. */
+/* Mixes the number into the random state: with different numbers, later draws differ. */
 void sampler_stir(struct sampler *sampler, uint64_t number);
 
 /* Adds a job, before its first stream. selection: the ids that the job uses. space: the number of
@@ -69,8 +69,8 @@ void sampler_leave(struct sampler *sampler, job_id job);
 
 /* A coarsening merges membership classes that only differ because of jobs that have left. Without a
  * coarsening, jobs exchange fewer samples than they could. A coarsening is possible only while
- * there is no stream and no resident sample. So the caller makes one, in three steps, before it
- * inserts a stream. */
+ * there is no stream and no resident sample. The caller therefore makes a coarsening, in three
+ * steps, before it inserts a stream. */
 struct sampler_coarsening;
 /* First step, under the lock. *ret is NULL if no classes can be merged. */
 must_check int sampler_coarsening_new(

@@ -242,8 +242,8 @@ static bool check_kept(uint32_t id, void *context)
 	return check_one(kept, &of_second, second, kept->second);
 }
 
-/* Samples of one shape have one pixel mode, so one sample of each shape is checked, unless sections
- * [tensor NAME] select samples by path. */
+/* Samples of one shape have one pixel mode, so one sample of each shape is checked. All samples
+ * are checked if sections [tensor NAME] select samples by path. */
 static void check_all_kept(struct kept *kept)
 {
 	const struct edition *edition = kept->edition;
@@ -356,7 +356,8 @@ static bool augments(const struct job_config *config)
 	       augment->hflip > 0 || augment->normalize.given;
 }
 
-/* Refuses the job (-EINVAL) if it has keys about pixels, but its program makes other arrays. */
+/* Called if the program's arrays are not pixels (uint8, H W 3). Refuses a job with keys about
+ * pixels: -EINVAL. */
 static int check_array(const struct job_config *config,
 	const struct prepared_array *array, config_report *report, void *context)
 {

@@ -5,13 +5,13 @@
 
 #include "sched/sched_internal.h"
 
-/* Sets the preparation in `config` if a program prepares the job's samples (key `prepare`).
- * -EINVAL, reported: there is no such program, or its arrays do not fit the job. */
+/* Sets config->preparation to a program's arrays if this program prepares the job's samples (key
+ * `prepare`). -EINVAL, reported: no such program, or the arrays do not fit the job. */
 must_check int program_adopt(struct sched *sched, struct job_config *config,
 	config_report *report, void *context);
 
-/* Returns a job whose `path` ([view]) equals the one in `config`, or lies above or below it. NULL:
- * there is none. */
+/* Returns a job whose `path` ([view]) equals config->path, or lies above or below config->path.
+ * NULL: there is none. */
 const struct sched_job *admit_conflict_locked(
 	const struct sched *sched, const struct job_config *config);
 /* Refuses a job for which admit_conflict_locked finds another job: -EEXIST, reported. */
@@ -31,5 +31,5 @@ must_check int admit_batch(
  * of its images: -EINVAL, reported. */
 must_check int admit_channels(
 	const struct edition *edition, config_report *report, void *context);
-/* Makes the tables that the job's layout needs, which takes a while. -errno */
+/* Makes the dataset's tables that the job's files need. This work takes a while. -errno */
 must_check int admit_view(const struct edition *edition);

@@ -13,7 +13,7 @@
  * workers, drawing ahead. phases.c does this work, in phases.
  *
  *   Flow: sched_lock (or SECTION_SCOPE) -> functions fill the aftermath -> sched_unlock.
- *   Owns: its references to jobs.   Threads: only the thread that made the aftermath.
+ *   Owns: the references to jobs in an aftermath.   Threads: the one that made the aftermath.
  *   Locks: sched->lock; the caller of a function whose name ends in _locked holds it.
  *   Errors: none.
  */

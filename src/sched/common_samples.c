@@ -24,7 +24,8 @@ struct regions {
 	size_t n, capacity;
 };
 
-/* Takes over *samples, and sets it to NULL, unless the set is empty or memory is short. */
+/* Takes over *samples, and sets *samples to NULL. Leaves *samples to the caller if the set is
+ * empty, or if memory is short (-ENOMEM). */
 static int add_region(struct regions *regions, const struct space *space,
 	roaring_bitmap_t **samples, uint64_t jobs)
 {

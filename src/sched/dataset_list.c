@@ -256,8 +256,8 @@ static bool is_of_edition(
 	       dataset_edition(source->is.dataset) == dataset_edition(dataset);
 }
 
-/* Returns the removed source that has the same edition of the dataset; NULL: there is none. Counts
- * the caller as a job of this source, so that it is not freed. */
+/* Returns the removed source whose dataset is the same edition as `dataset`; NULL: there is none.
+ * Counts the caller as a job of this source, so that the source is not freed. */
 static struct sched_source *find_beside(
 	struct sched *sched, const struct dataset *dataset)
 {

@@ -30,8 +30,8 @@ void sched_dataset_remove(struct sched *sched, const char *name);
 must_check int sched_dataset_replace(struct sched *sched, struct dataset *dataset,
 	const struct dataset_config *config);
 
-/* Returns why the next edition would change files that do not belong to one epoch, such as files in
- * current/ and listings; NULL: the edition would change none of these files. */
+/* Tells whether the next edition would change files that are not those of one epoch, such as files
+ * in current/ and listings. Returns the reason; NULL: none of these files would change. */
 typedef const char *sched_edition_change(const struct job_config *config,
 	const struct sched_edition *now, const struct sched_edition *next);
 /* Installs the next edition (dataset_scan_next) of a taken dataset, for epochs that begin later.
@@ -44,9 +44,9 @@ must_check int sched_dataset_move(struct sched *sched, struct dataset *dataset,
  * and after each name. The caller frees the text; NULL: no memory. */
 char *sched_datasets_that_stay(const struct daemon_config *daemon);
 
-/* Returns a number above the numbers of all datasets. Each dataset has a number; it gets another
- * one by sched_dataset_replace or sched_dataset_move, and a later dataset may get its number.
- * *ret_mark changes when datasets come, go or change their number; ret_mark may be NULL. */
+/* Returns a number above the numbers of all datasets. sched_dataset_replace and sched_dataset_move
+ * give a dataset another number; a dataset that is added later may get the old number. *ret_mark
+ * changes when datasets come, go or change their number; ret_mark may be NULL. */
 uint32_t sched_datasets(struct sched *sched, uint64_t *ret_mark);
 /* Takes a reference to the dataset of this number; NULL: there is none. */
 struct dataset *sched_dataset_hold(struct sched *sched, uint32_t number);

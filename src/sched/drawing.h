@@ -24,15 +24,15 @@ bool draw_fetched_locked(
 must_check bool draw_go_on_locked(struct stream *stream, struct aftermath *aftermath);
 /* Ends the epoch's stream, if any. Its samples count as needed until streams_let_go. */
 void draw_end_locked(struct sched_job *job, uint32_t epoch, struct aftermath *aftermath);
-/* Returns how many samples to draw ahead. The default, at least twice the number of reads that may
- * be in flight, keeps the storage busy while samples are decoded. */
+/* Returns how many samples to draw ahead. The default is at least twice the number of reads that
+ * may be in flight: this keeps the storage busy while samples are decoded. */
 uint32_t lookahead_of(const struct job *job, const struct space *space);
 void streams_tell_lookahead_locked(struct sched *sched);
 /* The stream must not be in the draw engine. */
 void stream_free(struct stream *stream);
 
 /* Makes the stream that the engine has asked for. Takes long with a million samples, but holds the
- * lock only for microseconds at a time. Returns -errno; 0 also if the stream is not wanted. */
+ * lock only for microseconds at a time. 0: made, or no longer wanted; otherwise -errno. */
 must_check int stream_make(struct sched_job *job, uint32_t epoch);
 /* Draws samples until the job's streams have no room for more. Other jobs' streams with the same
  * sampler take part. */

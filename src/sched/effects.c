@@ -99,8 +99,8 @@ static void give_back_queue_locked(
 	free(queue->ring);
 }
 
-/* Puts the samples that an ending stream has drawn and not bound back to the front of the rank's
- * feed, for the epoch's next stream. */
+/* An ending stream has drawn samples that are not bound. Puts these samples back to the front of
+ * the rank's feed, for the epoch's next stream. */
 static void return_to_feed_locked(
 	struct sched_job *job, uint32_t epoch, const struct drawn_queue *queue)
 {
@@ -110,8 +110,8 @@ static void return_to_feed_locked(
 		ids[i] = queue->ring[(queue->head + i) % queue->size].sample;
 }
 
-/* Ends the epoch's stream. Removes the pins of the stream's drawn samples at once. The other
- * samples count as needed until streams_let_go has told the cache, in steps. */
+/* Ends the epoch's stream. Removes the pins of the stream's drawn samples at once. The stream's
+ * other samples count as needed until streams_let_go has told the cache, in steps. */
 static void end_locked(
 	struct sched_job *job, const struct effect *effect, struct aftermath *aftermath)
 {

@@ -15,7 +15,8 @@
 /* Passes a rank's samples, which a coordinator draws, to the rank's feed, and to the engine of the
  * rank's job. An open that finds no sample waits in the engine. */
 
-/* Returns the feed of an epoch that is not over, and makes it if there is none. Never NULL. */
+/* Returns the feed of an epoch that is not over. Makes the feed if there is none. Never returns
+ * NULL, because struct feeds has room for the feeds of all such epochs. */
 static struct feed *feed_of_locked(struct sched_job *job, uint32_t epoch)
 {
 	struct feed *feed = feed_find(&job->feeds, epoch);

@@ -82,7 +82,7 @@ void sched_on_look(struct sched *sched, sched_lives *lives);
 /* Asks `lives` at once about the job's processes, and tells the job's engine which scripts have
  * ended. */
 void sched_look(struct sched_job *job);
-#define SCHED_WAIT_TEXT 160 /* size of waits_why, with the final 0 */
+#define SCHED_WAIT_TEXT 160 /* size of sched_job_status.waits_why, with the final 0 */
 
 struct sched_job_status {
 	bool started;	  /* an epoch has begun */
@@ -98,9 +98,8 @@ struct sched_job_status {
 	 * bound samples, by enum served. errors: opens whose sample could not be prepared. waits:
 	 * opens that waited. wait_ns: sum of these waits */
 	uint64_t served, decoded, shared, hit, errors, waits, wait_ns;
-	/* the time that readers have waited for each cause since the job was added; simultaneous
-	 * waits count once. The element WAIT_FILE_SYSTEM is another sum: the times to answer all
-	 * opens. */
+	/* waits of readers by cause, since the job was added; simultaneous waits count once. The
+	 * element WAIT_FILE_SYSTEM is another sum: the times to answer all opens. */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	uint64_t now_ns; /* time of this status */
 	/* Duration of the latest epoch, from its first open on: until now if a reader waits for a
@@ -151,7 +150,8 @@ must_check int sched_past(struct sched *sched, struct last_hour **ret);
 
 void sched_job_laps(struct sched_job *job, struct sched_laps *ret);
 
-/* the samples that one set of jobs, and no other listed job, reads with the same preparation */
+/* A set of the jobs that sched_common compares, and the number of samples that exactly these jobs
+ * read with the same preparation. */
 struct sched_common {
 	uint64_t jobs; /* Bit i: the job ids[i] reads the samples. */
 	uint32_t samples;

@@ -31,7 +31,7 @@ static struct source *find_source(struct sched *sched, const char *name)
 	return &source->is;
 }
 
-/* Returns the name of the dataset that is most similar to `name`, or of any dataset if none is
+/* Returns the dataset name that is most similar to `name`, or any dataset's name if none is
  * similar. The caller frees the result. NULL: there is no dataset, or no memory. */
 static char *nearest_dataset(struct sched *sched, const char *name)
 {
@@ -135,7 +135,8 @@ static bool is_taken(const struct edition *edition)
 }
 
 /* Adds the job to the sampler of `part`, the last one that it joins, and makes the job known to
- * other threads. A join_finish for join_part. -EAGAIN: see join_finish_locked; -EEXIST, -EBUSY. */
+ * other threads. join_part calls this function (join_finish). -EAGAIN: see join_finish_locked;
+ * -EEXIST, -EBUSY. */
 static int try_install(struct part *part, struct sampler_joining *joining)
 {
 	struct sched_job *job = sched_job_of(part->edition->job);

@@ -34,9 +34,10 @@ must_check int sched_job_sync(struct sched_job *job);
 must_check int sched_job_restore(struct sched_job *job, const char *text, const char *at,
 	config_report *report, void *context);
 
-/* Writes to `fd`, a regular file, a checkpoint and the saved orders of all epochs with the edition
- * of the running epoch. The file is for machines with the same data (sched_job_add_import). Errors
- * are reported; -EOPNOTSUPP: the job is a mixture, or has layout = mirror. May wait. */
+/* Writes a checkpoint to `fd`, a regular file for machines with the same data
+ * (sched_job_add_import). The saved orders of all epochs with the running epoch's edition follow
+ * the checkpoint. Errors are reported; -EOPNOTSUPP: the job is a mixture, or has layout = mirror.
+ * May wait for the clerk and the disk. */
 must_check int sched_job_export(
 	struct sched_job *job, int fd, config_report *report, void *context);
 
@@ -73,8 +74,9 @@ must_check int sched_job_withdraw(struct sched *sched, const char *name);
 /* Adds the jobs whose inis are in the state directory. Logs errors, and adds the other jobs. */
 void sched_jobs_restore(struct sched *sched);
 
-/* Adds the jobs of config_try.h (if `tries`), of the jobs directory, and of the state directory.
- * Mistakes in inis of the jobs directory are errors. -errno, logged. */
+/* Adds the jobs of joaderfs --try (config_try.h) if `tries` is set, and the jobs of the jobs
+ * directory and of the state directory. Mistakes in inis of the jobs directory are errors. -errno,
+ * logged. */
 must_check int sched_jobs_begin(
 	struct sched *sched, const struct daemon_config *daemon, bool tries);
 

@@ -304,7 +304,7 @@ int handle_settle_locked(struct sched_handle *handle, struct aftermath *aftermat
 	int err = take_ticket_locked(handle);
 	if (!err)
 		return 0;
-	/* The open would have to wait, but could not be cancelled, so it is undone. */
+	/* There is no memory for a ticket, so the open, which could not be cancelled, is undone. */
 	if (!handle->bare)
 		(void)epochs_cancel(handle->job->is.epochs, &handle->request);
 	if (handle->looks_up)

@@ -16,7 +16,7 @@ static void note_work_locked(const void *owner, struct aftermath *aftermath)
 {
 	const struct sched *sched = owner;
 	lock_assert_held(&sched->lock);
-	/* The pool of workers may be freed soon if the scheduler stops. */
+	/* The pool of workers may be freed soon if the scheduler stops, so none is woken. */
 	bool workers = sched->pool && !sched->stopping;
 	aftermath->kick =
 		aftermath->kick && workers && supply_wakes_reader(&sched->supply);

@@ -37,7 +37,8 @@ struct sched_reader {
 	bool resent;  /* An earlier daemon may already have begun to answer this open. */
 	bool unknown; /* The kernel does not tell which process reads. */
 	bool elsewhere; /* The reader is one of several ranks, some on other machines. */
-	/* The file holds images, even if this open only binds the position. */
+	/* The file contains images. Its open counts as that of an image, even if the open only
+	 * binds the position. */
 	bool images;
 	long thread;  /* thread id, as in /proc; 0: not known */
 	long program; /* id in /proc of process number who.rank; 0: not known */
@@ -106,8 +107,8 @@ void sched_undo(struct sched_handle *handle);
 void sched_consume(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t n);
 
 /* Finds the position's label if the label does not depend on the sample (order = sequential, layout
- * = classes, labels = fixed). Returns false if the label depends on the sample, or if a label in
- * current/ depends on the epoch. */
+ * = classes, labels = fixed). Returns false if the label depends on the sample. SCHED_CURRENT: also
+ * returns false if the job has several editions, because the label may depend on the epoch. */
 bool sched_label(struct sched_job *job, uint32_t epoch, uint32_t position, uint32_t *ret);
 
 /* Counts, among n positions from `position` on, those that the epoch leaves out (bad_sample =

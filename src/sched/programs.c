@@ -57,9 +57,9 @@ void programs_look(struct sched *sched)
 	jobs_visit(sched, look_if_read);
 }
 
-/* Returns the last script of a job with `script = one`; zeros: there is none. Scripts that are
- * recognized by their processes have odd numbers. A job with `script = one` numbers its scripts
- * itself: 2, 4, 6 and so on. */
+/* Returns the last script of a job with `script = one`; zeros: there is none. Such a job numbers
+ * its scripts itself: 2, 4, 6 and so on. A script with an odd number does not count: it was
+ * recognized by its processes, before the job got `script = one`. */
 static struct epochs_script last_script_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {
@@ -82,8 +82,8 @@ void program_meet(struct sched_job *job, const struct sched_reader *reader)
 }
 
 /* A process belongs to the last script if it has already read for this script, or if another
- * process of the script lives. Otherwise it begins a new script. Processes count as living only
- * after one of them has read from this daemon. */
+ * process of the script lives. Otherwise it begins a new script. A daemon from which no process has
+ * read yet counts no process as living. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {

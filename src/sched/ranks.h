@@ -70,7 +70,7 @@ must_check int sched_feed(struct sched_job *job, uint32_t epoch, uint32_t base,
 /* Notes that another daemon has served the rank, and that the rank's readers have consumed the
  * epoch's first `consumed` samples. The feed still brings these samples, because readers may open
  * them again. Earlier epochs are over: opens of their files fail with -ESTALE, and waiting opens of
- * current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer samples. */
+ * current/ go on with this epoch. -ENOMEM; -EINVAL: an epoch has fewer than `consumed` samples. */
 must_check int sched_feed_go_on(struct sched_job *job, uint32_t epoch, uint32_t consumed);
 
 /* Notes whether the coordinator can be reached. since_ns: the time (clock_now_ns) since when the
@@ -100,8 +100,8 @@ void sched_resident(struct sched *sched, const char *dataset, roaring_bitmap_t *
  * them, and datasets with a tier. */
 void sched_lacked(struct sched *sched, const char *dataset, roaring_bitmap_t *ids);
 
-/* Called by any thread, without locks, when a rank's epoch has begun, and after some consumed
- * samples (feed_has_news), so sched_feed_state has news. The function must not wait. */
+/* Tells that sched_feed_state has news: a rank's epoch has begun, or the rank has consumed enough
+ * samples for a report (feed_has_news). Called by any thread, without locks. Must not wait. */
 typedef void sched_news(void *context);
 /* Must be called before jobs are added. */
 void sched_on_news(struct sched *sched, sched_news *news, void *context);

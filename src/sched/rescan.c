@@ -55,7 +55,8 @@ const char *move_obstacle(const struct job_config *config)
 	return NULL;
 }
 
-/* Tells whether a script that reads classes would have a wrong list of files after a rescan. */
+/* Tells whether a script reads a job with layout = classes now. A rescan would make the script's
+ * list of files wrong. */
 static bool is_read_by_class(struct sched_job *job)
 {
 	LOCK_SCOPE(&job->sched->lock);

@@ -13,8 +13,9 @@
 /* sched_lacked leaves out trainings that need more samples: looking at all would take too long. */
 #define MOST_LACKED 524288
 
-/* Tells whether all jobs that read these tensors draw at random. Otherwise other daemons must not
- * be told of the cached samples: `exchange` is fair only if these were loaded at random. */
+/* Tells whether all jobs that read the space's tensors draw at random. Otherwise other daemons must
+ * not be told of the cached samples: `exchange` is fair only if the cached samples were loaded at
+ * random. */
 static bool is_random_locked(const struct sched *sched, const struct space *space)
 {
 	const struct sched_job *job;
@@ -82,7 +83,8 @@ static sample_id add_lacked_locked(
 }
 
 /* Tells whether sched_lacked looks at the strand, to report the samples that this daemon will not
- * prepare for other daemons. Leaves out datasets with a tier, whose samples it always prepares. */
+ * prepare for other daemons. Leaves out datasets with a tier: this daemon always prepares their
+ * samples. */
 static bool is_lacking(const struct strand *strand, const char *dataset)
 {
 	const struct source *source = strand->space->source;

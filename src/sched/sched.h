@@ -14,8 +14,8 @@
  * While an epoch runs, a sampler draws the epoch's samples ahead of the readers. Each drawn sample
  * is pinned in the cache, and prepared. The first open of a position binds it to the oldest drawn
  * sample that is not bound yet; the first release of the position consumes it. A *reader* is a
- * thread of a script that opens files. A *worker* is a thread of the load pool (load.h): a reader
- * thread, which reads the files of datasets, a decoder or a runner.
+ * thread of a script that opens files. A *worker* is a thread of the load pool (load.h): a decoder,
+ * a runner, or a reader thread, which reads the files of datasets.
  *
  *   datasets.h    adds, removes and replaces datasets, also while jobs run
  *   jobs.h        adds, removes, saves and restores jobs; the samples of their epochs
@@ -50,9 +50,9 @@ typedef bool sched_head_of(const struct job_config *config, struct file_head *re
 void sched_use_backings(
 	struct sched *sched, struct backings *backings, sched_head_of *head_of);
 
-/* Lets a worker do work that takes long (load_pool_run). The calling thread itself does the work
- * before this function returns if sched_stop has ended the pool, or if the thread is a decoder or
- * a runner and work->waits is false. */
+/* Lets a worker do work that takes long (load_pool_run). The calling thread does the work itself,
+ * before this function returns, in two cases: sched_stop has ended the pool; or work->waits is
+ * false, and the calling thread is a decoder or a runner. */
 void sched_run(struct sched *sched, struct load_work *work);
 /* Calls sched_run after delay_ns, or at once if the scheduler stops. */
 void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay_ns);
@@ -61,8 +61,8 @@ void sched_run_later(struct sched *sched, struct load_work *work, uint64_t delay
  * sched_run or sched_run_later; such work must be zeroed. */
 must_check bool sched_take_back(struct sched *sched, struct load_work *work);
 
-/* Counts bytes made from a tensor for one open as memory of the daemon, until sched_drop_content.
- * -ENOMEM: readers have too much open. */
+/* Counts `bytes` as memory of the daemon, until sched_drop_content. The bytes are content that was
+ * made from a tensor for one open. -ENOMEM: readers have too much open. */
 must_check int sched_hold_content(struct sched *sched, uint64_t bytes);
 /* Undoes sched_hold_content. Calls no callback, so the caller may hold a lock of its own. */
 void sched_drop_content(struct sched *sched, uint64_t bytes);

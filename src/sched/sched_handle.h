@@ -64,8 +64,8 @@ must_check int handle_attach_locked(struct sched_handle *handle);
  * -ENOMEM: the open is undone. */
 must_check int handle_settle_locked(
 	struct sched_handle *handle, struct aftermath *aftermath);
-/* Ends the critical section of the open's request. Then frees the handle if err is not 0, and parks
- * an open that has to wait. */
+/* Ends the critical section of the open's request. Then frees the handle if err is not 0; otherwise
+ * parks the open if it has to wait. */
 void handle_asked(struct sched_handle *handle, int err, struct aftermath *aftermath);
 /* Continues an open whose request the engine has answered. */
 void handle_answered_locked(struct sched_handle *handle, struct aftermath *aftermath);
@@ -98,7 +98,7 @@ static inline void handle_trace_locked(
 void notice_open_locked(struct sched_handle *handle, struct aftermath *aftermath);
 /* The caller has found that the reader's training also runs on other machines. Gives a notice,
  * unless the job has `ranks`, or positions decide their samples (EPOCHS_FIXED, EPOCHS_MIRRORED).
- * Returns true if the open must fail. */
+ * Returns true if the open must fail, because the job refuses scripts on several machines. */
 bool notice_is_refused_locked(struct sched_handle *handle, struct aftermath *aftermath);
 
 static inline struct sched_handle *handle_of_waiter(struct waiter *waiter)

@@ -45,7 +45,7 @@
 struct adding;
 struct clerk_restore;
 
-/* The state of a job with bad_sample = skip. The pointers of other jobs are NULL. */
+/* The state of a job with bad_sample = skip. All pointers are NULL if bad_sample = fail. */
 struct skipping {
 	roaring_bitmap_t *bad; /* the bad samples, which later epochs leave out */
 	/* the samples of `bad` that stay bad until their files change */
@@ -150,7 +150,7 @@ struct sched {
 	job_id last_id;
 	struct tier **tiers; /* room for CONFIG_MOST_DATASETS */
 	size_t n_tiers;
-	uint64_t window_ns; /* when the shares of the decoders were last computed */
+	uint64_t window_ns; /* time at which the decoders' shares were last computed */
 	struct programs *programs;
 	TAILQ_HEAD(, load_work) postponed;
 	bool room_made; /* the housekeeper has to call supply_has_room */
@@ -185,7 +185,7 @@ void notice_locked(struct sched_job *job, enum notice notice, uint32_t epoch,
 /* Takes a reading for the figures of the last hour, if one is due. The caller holds no lock. */
 void reading_take(struct sched *sched, uint64_t now_ns);
 
-/* Returns when the next delayed work has to begin; UINT64_MAX: no work is delayed. */
+/* Returns the time at which the next delayed work has to begin; UINT64_MAX: no work is delayed. */
 uint64_t postponed_first_due_locked(const struct sched *sched);
 /* Passes to workers the delayed work whose time has come. Takes the lock. */
 void postponed_run_due(struct sched *sched);
@@ -248,5 +248,6 @@ void clerk_wait_for_last(struct sched_job *job);
 
 void job_status_locked(struct sched_job *job, struct sched_job_status *ret);
 
-/* Logs, at most every ten minutes, that samples needed again were evicted. Takes the lock. */
+/* Logs, at most every ten minutes, that the cache evicted samples which running epochs need again.
+ * Takes the lock. */
 void prepared_report(struct sched *sched);

@@ -14,8 +14,8 @@
 #define STEP_SAMPLES 64
 
 /* Tells whether samples can still be left out of the epoch: its stream is being made, and no reader
- * has bound a position. Two kinds of positions may be bound: `done` positions of samples that were
- * left out, and files that keep the sample of the previous epoch. */
+ * has bound a position. Two kinds of positions are bound without a reader: the `done` positions
+ * that were already left out, and positions that keep the sample of the previous epoch. */
 static bool may_skip_locked(const struct sched_job *job, uint32_t epoch, uint32_t done)
 {
 	lock_assert_held(&job->sched->lock);

@@ -34,7 +34,8 @@ void skip_free(struct sched_job *job);
 
 /* Finds a new job's samples that were found bad before. The job's directory must exist. */
 must_check int skip_begin(struct sched_job *job);
-/* Notes a bad sample for all jobs that skip. damaged: it stays bad until its file changes. */
+/* Notes a bad sample for all jobs that skip. damaged: the sample stays bad until its file
+ * changes. */
 void skip_found_locked(const struct space *space, sample_id sample, bool damaged);
 /* Saves and logs bad samples found since the last call, and makes a new plan. For the clerk. */
 void skip_update(struct sched_job *job);

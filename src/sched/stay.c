@@ -8,8 +8,8 @@
 #include <dirent.h>
 #include <fnmatch.h>
 
-/* Finds the datasets whose jobs can't move to a later scan, by reading the jobs' inis: no dataset
- * is open, and no job added yet. Mistakes in an ini are reported when its job is added. */
+/* Finds the datasets whose jobs can't move to a later scan. Reads the jobs' inis: no dataset is
+ * open, and no job is added yet. Mistakes in an ini are reported when its job is added. */
 
 static void ignore(void *context, const char *message)
 {

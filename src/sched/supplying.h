@@ -13,8 +13,8 @@ must_check int sources_init(
 void sources_free(struct sched *sched);
 /* Returns the source of this name that is not removed; NULL: there is none. */
 struct sched_source *source_find_locked(const struct sched *sched, const char *name);
-/* Sets *ret to the source of edition `number` of the dataset of `now`. This is an earlier scan
- * whose files were kept. Opens the edition unless it is open. Counts the caller as a job of
+/* Sets *ret to the source of edition `number` of the dataset of `now`. The edition is an earlier
+ * scan whose files were kept. Opens the edition unless it is open. Counts the caller as a job of
  * *ret. */
 must_check int source_open_kept(struct source *now, uint32_t number, struct source **ret);
 enum sampler_kind source_sampler(const struct sched_source *source);
@@ -54,8 +54,8 @@ must_check int wanted_request_locked(struct sched_job *job, struct wanted *wante
 	bool urgent, struct aftermath *aftermath);
 void unpin_locked(struct space *space, sample_id sample, struct aftermath *aftermath);
 /* Tells the dataset's other samplers that a draw of `sampler` brings the sample into the cache.
- * Ignores samples that were not drawn at random (by label, in sequential order, layout = mirror):
- * if the sampler `exchange` knew them, it would draw some samples too early. */
+ * Ignores samples that were drawn by label, in sequential order or with layout = mirror, and so not
+ * at random: if the sampler `exchange` knew them, it would draw some samples too early. */
 void space_drawn_locked(
 	struct space *space, sample_id sample, const struct sampler *sampler);
 /* Tells all samplers of the dataset that the sample has left the cache. */

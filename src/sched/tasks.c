@@ -9,7 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The second file of a pair, or a later frame of a group of frames, while a sample is prepared. */
+/* The second file of a pair, or a later frame of a sample of several frames, while the sample is
+ * prepared. */
 struct wanted_second {
 	struct wanted_second *next;
 	struct preparation preparation;

@@ -33,8 +33,8 @@ static double width_of(const struct share_claim *claim, bool by_need)
 	return by_need ? claim->weight * could_use(claim) : claim->weight;
 }
 
-/* Grants its demand to each job whose vessel is full at this level. Returns false if no further
- * vessel is full. */
+/* Grants the whole demand to each job whose vessel is full at this level. Returns false if no
+ * further vessel is full. */
 static bool fill_lowest(const struct share_claim *claims, size_t n, bool by_need,
 	double level, double *capacity, double *rates)
 {

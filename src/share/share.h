@@ -30,10 +30,10 @@
  * The lanes are served by weighted deficit round robin, in units of decode time. Here a *round*
  * adds each lane's *quantum* to the lane's *deficit*. The decode time of each sample is subtracted
  * from the deficit. A lane has its turn while its deficit is positive; a negative deficit is the
- * lane's *debt*. A lane without requests keeps no positive deficit, but pays off its debt. If no
- * lane with requests has its turn, rounds follow one another until one has: decoders are idle only
- * if no job asks. If decoders are short, each lane's urgent requests come before its own
- * look-ahead; otherwise the urgent requests of all lanes come before any look-ahead.
+ * lane's *debt*. A lane without requests keeps no positive deficit, but pays off its debt. Rounds
+ * follow one another while no lane with requests has its turn: decoders are idle only if no job
+ * asks. Each lane's urgent requests come before its own look-ahead if decoders are short; otherwise
+ * the urgent requests of all lanes come before any look-ahead.
  *
  *   Flow: shares_init -> share_join -> share_ask, share_next ... -> share_leave; once a second or
  *         so shares_window.
@@ -187,8 +187,8 @@ struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
 /* Sets the quanta of the lanes from the counts of the last `seconds` or, if decoders were not
- * short, from the weights alone. decoders, busy: seconds of decode time available and used per
- * second. -ENOMEM: nothing is changed. */
+ * short, from the weights alone. decoders: decode time available per second, in seconds; busy: the
+ * part of it that was used. -ENOMEM: nothing is changed. */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);
 

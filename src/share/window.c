@@ -18,7 +18,8 @@
  * cost is 0 if all samples of the job were decoded for other jobs. */
 #define LEAST_COST 1e-9
 
-#define SHORT_PART .75 /* decoders are short if more of their time is used */
+/* decoders are short if more than this part of their time is used */
+#define SHORT_PART .75
 
 #define PROBE_PART                                                                       \
 	.75 /* part of all decode time that a probed job gets (a job whose need is being measured) */

@@ -28,7 +28,8 @@ struct checkpoint {
 	uint64_t fingerprint;
 	uint64_t ini; /* hash of the job's configuration */
 	struct epochs_place place;
-	struct run runs[CHECKPOINT_RUNS]; /* ranges read in the running epoch */
+	/* ranges of positions that were read in the running epoch */
+	struct run runs[CHECKPOINT_RUNS];
 	uint32_t n_runs;
 	/* true: `runs` has all positions that were read; false: others may have been read, too */
 	bool all_runs;

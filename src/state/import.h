@@ -14,7 +14,8 @@
  *   Errors: -EBADMSG: refused, and reported; other -errno.
  */
 
-/* A sample's place is its index if the selected samples are sorted by the bytes of their paths. */
+/* A sample's place is its index in the list of the selected samples, sorted by the bytes of their
+ * paths. */
 struct places {
 	uint32_t n;
 	sample_id *ids;	  /* ids[place]: the sample with this place */

@@ -39,8 +39,8 @@ static bool take_runs(struct order *data, const struct checkpoint *from)
 }
 
 /* Keeps only the first point->consumed reads of the order, the reads that the job had made at the
- * checkpoint. Returns false if the order has fewer reads, or if the hash shows that it begins with
- * other reads. */
+ * checkpoint. Returns false if the order has fewer reads, or if the hash shows that the order
+ * begins with other reads. */
 static bool take_first(struct order *data, const struct epochs_point *point)
 {
 	uint64_t hash = 0;

@@ -5,7 +5,8 @@
 
 #include <stdbool.h>
 
-/* Each engine calls this when it starts, also the first one. Notes kept()->oom_kills for the next
- * engine. If has_died is true, the previous engine did not end as it was asked: writes to the log
- * and to kept()->reason why it died. */
+/* Each engine calls this when it starts, also the first one. Saves in kept()->oom_kills, for the
+ * next engine, how many processes the kernel has killed for lack of memory. has_died: the previous
+ * engine died, and nobody had asked it to end; this function then writes to the log and to
+ * kept()->reason why it died. */
 void death_tell(bool has_died);

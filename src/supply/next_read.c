@@ -51,7 +51,7 @@ static bool is_queued(const struct wanted *wanted)
 	return wanted->state == WANTED_QUEUED || wanted->state == WANTED_URGENT;
 }
 
-/* Adds queued preparations of the sample to the chain of `wanted`: one decode makes them all. */
+/* Adds queued preparations of the sample to the chain of `wanted`, which is decoded once. */
 static void share_decode(struct wanted *wanted)
 {
 	struct space *space;

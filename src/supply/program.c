@@ -51,5 +51,6 @@ void program_end(struct supply *supply, const struct wanted *wanted)
 		return;
 	ensure(load->running > 0);
 	load->running--;
-	supply->effects.reads = true; /* supply_done then makes room to read ahead. */
+	/* supply_done, which is called next, makes room to read ahead. */
+	supply->effects.reads = true;
 }

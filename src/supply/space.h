@@ -65,8 +65,8 @@ must_check int space_make(
 /* Returns the space with the source and the preparation of *spare, and adds a reference. If the
  * source lists no such space, lists and returns *spare, and sets *spare to NULL. */
 struct space *space_get(struct space **spare);
-/* Drops a reference. When none is left, spaces_leave evicts the space's tensors, and returns the
- * empty space, unless a job uses the space again before. */
+/* Drops a reference. spaces_leave evicts the tensors of a space without references, and returns the
+ * empty space. */
 void space_put(struct space *space);
 /* Evicts some tensors of a space without references. Returns true if the caller has to call again.
  * *ret: a space that is empty now, which the caller frees, or NULL. */

@@ -43,7 +43,7 @@ int storage_get(
 
 /* Returns the most samples of the storage that may be in flight or wait for a decoder. A new
  * request waits behind these samples, even if its job has had less than its share, so the limit is
- * low: a few per decoder, plus twice what is decoded during one read (some reads take longer). */
+ * low: a few per decoder, plus what is decoded during two mean reads (some reads take longer). */
 static unsigned most_read(const struct supply *supply, const struct storage *storage)
 {
 	unsigned workers = supply->config->workers;

@@ -141,8 +141,8 @@ struct wanted {
 TAILQ_HEAD(wanted_queue, wanted);
 
 /* The load of one program (prepare/prepare.h). processes: number of the program's processes. taken:
- * number of samples in WANTED_LOADING that the program prepares. running: number of these samples
- * that a process prepares now. */
+ * number of the program's samples that are in WANTED_LOADING. running: number of these samples that
+ * a process prepares now. */
 struct program_load {
 	unsigned processes, taken, running;
 };
@@ -177,8 +177,8 @@ struct supply_effects {
 	unsigned delayed;
 	/* READY: answer these waiters; their tensor is there or will not come */
 	struct waiters ready;
-	/* MOVED: the read of this sample and its chain began or ended (is_read) at moved_ns, so its
-	 * readers now wait for another reason. NULL: no read began or ended. */
+	/* MOVED: the read of this sample and its chain began or ended (is_read) at moved_ns, so the
+	 * readers of the chain now wait for another reason. NULL: no read began or ended. */
 	struct wanted *moved;
 	uint64_t moved_ns;
 	/* GONE: gone_sample of this space is neither in the cache nor loading; NULL: no sample */
@@ -221,8 +221,8 @@ struct supply {
 	struct supply_effects effects;
 };
 
-/* The caller has zeroed *supply. The caller then sets `cache` and `copies`, and allocates
- * `sources`, `storages` and `program_loads`, which supply_end frees. */
+/* The caller zeroes *supply before this call. Later the caller sets `cache` and `copies`, and
+ * allocates `sources`, `storages` and `program_loads`, which supply_end frees. */
 void supply_init(struct supply *supply, const struct daemon_config *config);
 /* All jobs must have left. */
 void supply_end(struct supply *supply);
@@ -325,8 +325,8 @@ must_check int storage_get(
 /* Returns the most reads in flight of all storages together. */
 unsigned storage_most_reads(const struct supply *supply);
 bool storage_has_room(const struct supply *supply, const struct storage *storage);
-/* Returns how many ns ago the oldest read in flight began; 0: there is none, or it began, or
- * another read ended, less than two seconds ago, so the storage answers. */
+/* Returns how many ns ago the oldest read in flight began; 0: the storage is not silent. A storage
+ * is silent if this read began, and the last read ended, at least two seconds ago. */
 uint64_t storage_silent_ns(const struct storage *storage, uint64_t now_ns);
 
 /* Event: the sample's tensor is neither in the cache nor loading any more. */

@@ -38,14 +38,14 @@ must_check bool program_may_run(const struct wanted *wanted);
 void program_begin(const struct wanted *wanted);
 
 bool storage_wakes_reader(const struct supply *supply, const struct storage *storage);
-/* Tells whether the storage has room for a read, and a queued sample that is urgent or may fit into
- * the cache. */
+/* Tells whether the storage has room for a read, and has a sample to read: an urgent one, or one
+ * drawn ahead that may fit into the cache. */
 bool storage_has_requests(const struct supply *supply, const struct storage *storage);
 /* Notes that the read begins. The sample must be in no queue. */
 void storage_begin(struct wanted *wanted, uint64_t now_ns);
 void storage_decodes(struct wanted *wanted);
 
-/* Tells whether the sample has to wait because another dataset is decoding its image. */
+/* Tells whether the sample has to wait because its image is being decoded for another dataset. */
 bool same_is_under_way(const struct wanted *wanted);
 /* Notes that the decode of a chain begins. If other datasets have all tensors of the chain, puts
  * these tensors into the tasks (load_task.same), and nothing is decoded. */

@@ -209,8 +209,9 @@ uint64_t tier_identity(const struct tier_source *source)
 	return rng_mix_text(rng_mix(hash, source->offset), source->file);
 }
 
-/* Tells whether the tier has this version of the sample. Removes the entry of an outdated version:
- * the caller has to remove the file of *ret_outdated, unless ret_outdated->dataset is NULL. */
+/* Tells whether the tier has this version of the sample. Removes the entry of an outdated version,
+ * and sets *ret_outdated: the caller must remove the outdated file. ret_outdated->dataset is
+ * NULL if there is no outdated version. */
 static bool find(const struct tier_sample *sample, struct stored *ret_outdated)
 {
 	const struct tier_dataset *dataset = sample->dataset;
@@ -289,7 +290,7 @@ static bool wants_locked(const struct tier *tier, uint64_t n, uint32_t worth)
 	       clock_now_ns() >= tier->barren_until_ns;
 }
 
-/* Reserves n bytes in the queue, unless the tier refuses the sample. */
+/* Reserves n bytes in the queue. Returns false if the tier refuses the sample. */
 static bool begin_offer(struct tier *tier, uint64_t n, uint32_t worth)
 {
 	LOCK_SCOPE(&tier->lock);

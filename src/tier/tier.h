@@ -36,8 +36,8 @@ struct tier_dataset;
 
 /* Asks how much a sample of the tier is worth (policy.h). `worth` is the answer. */
 struct tier_asked {
-	/* `owner` of tier_dataset; NULL: no dataset uses the sample any more. The owner may have
-	 * been freed, so the callee must use only its address. */
+	/* the argument `owner` of the function tier_dataset; NULL: no dataset uses the sample any
+	 * more. The owner may have been freed, so the callee must use only its address. */
 	const void *owner;
 	sample_id id;
 	uint32_t worth;

@@ -28,8 +28,8 @@ struct tier_dataset {
 	struct tier *tier;
 	char *name;
 	uint32_t number;
-	/* (lock) the argument of tier_dataset; NULL after tier_leave, and for a dataset that only
-	 * the scan has found */
+	/* (lock) the argument `owner` of the function tier_dataset; NULL after tier_leave, and for
+	 * a dataset that only the scan has found */
 	const void *owner;
 	_Atomic uint64_t counts[TIER_COUNTS];
 };

@@ -72,8 +72,8 @@ const char *notice_text(enum notice notice);
 
 #define LAST_HOUR_NAME 65 /* bytes of a job's or dataset's name, with the final zero */
 
-/* The job whose figures have a certain place, an index of history_reading.jobs (past.h). Times come
- * from clock_now_ns. */
+/* The job that has one place. A place is an index of last_hour.jobs, and of history_reading.jobs,
+ * which has the job's figures. Times come from clock_now_ns. */
 struct last_hour_job {
 	char name[LAST_HOUR_NAME]; /* "": the place is free */
 	char dataset[LAST_HOUR_NAME];

@@ -30,7 +30,7 @@ void past_leave_locked(struct past *past, const struct watch *watch);
 void past_given_locked(struct past *past, job_id job, uint32_t made_for);
 /* Tells whether it is time for a reading. If so, sets the time of the next reading. */
 bool past_is_due(struct past *past, uint64_t now_ns);
-/* Begins a reading with the figures of removed jobs. Forgets jobs removed over an hour ago. */
+/* Begins a reading: fills in the figures of removed jobs. Forgets jobs removed over an hour ago. */
 void past_begin_locked(struct past *past, struct history_reading *reading);
 void past_read_locked(const struct past *past, const struct watch *watch,
 	struct history_reading *reading);

@@ -47,7 +47,7 @@ struct lap {
 	/* begun_ns: time of the epoch's first open; 0: no reader has opened a file yet. last_ns:
 	 * time of the latest consumed sample; equal to begun_ns before the first one. */
 	uint64_t begun_ns, last_ns;
-	/* the job's waits by cause, from its addition to the start of the epoch */
+	/* the job's waits by cause, from the job's addition to the start of the epoch */
 	uint64_t exposed_ns[WAIT_CAUSES];
 	/* waited_ns: sum of the waits of all opens, from the job's addition to the start of the
 	 * epoch. pause_ns: time from the previous epoch's last consumed sample to this epoch's
@@ -55,7 +55,8 @@ struct lap {
 	uint64_t waited_ns, pause_ns;
 	uint32_t positions, consumed, opens;
 	bool ended; /* read to the end, and counted as a lap */
-	/* numbers of bindings in the two latest epochs; an epoch has the index epoch % 2 */
+	/* numbers of bindings, by enum served, in the two latest epochs; an epoch has the index
+	 * epoch % 2 */
 	struct lap_served bound[2];
 	struct lap_reader reader[LAP_READERS];
 };

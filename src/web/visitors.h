@@ -33,10 +33,11 @@ struct visitor {
 	struct sockaddr_storage address;
 	int fd;
 	bool leaves; /* the connection is being ended, and does not count any more */
+	/* begin of the time limit: the time of the last answer; none yet: of the connection */
 	uint64_t since_ns;
 };
 
-/* The connections, sorted by the time when their present request began. */
+/* The connections, sorted by since_ns. */
 TAILQ_HEAD(visitors, visitor);
 
 /* Adds a connection, and ends one if there are now too many. Returns NULL without memory. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* coord URL SOCKET: measures the costs of the log (src/coord), in which the nodes share their draws
- * on a Redis server: of appending and of reading 128 samples for each rank. URL is the server's
- * address, and SOCKET its Unix socket. Prints the server's time (INFO commandstats), and its CPU
- * time including the network. */
+/* coord URL SOCKET: measures the costs of appending 128 samples for each rank to the log
+ * (src/coord), and of reading them. The nodes share their draws in this log, on a Redis server. URL
+ * is the server's address, and SOCKET its Unix socket. Prints the server's time (INFO
+ * commandstats), and its CPU time including the network. */
 
 #include "base/ensure.h"
 #include "coord/coord_resp.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 // Copyright (c) 2026 The joaderfs authors
 
-/* holds [SAMPLES]: prints how long threads hold the scheduler's lock at most while jobs join, begin
- * epochs, read and leave. The jobs have 1.28 million samples, or SAMPLES, and the sampler exchange,
- * first in layout flat, then in layout classes. All samples are one image on a tmpfs. The times
- * include interruptions by other programs. Each line has the address in the code that released the
- * lock, for addr2line. */
+/* holds [SAMPLES]: prints the longest time for which a thread holds the scheduler's lock, while
+ * jobs join, begin epochs, read and leave. The jobs have 1.28 million samples, or SAMPLES, and the
+ * sampler exchange, first in layout flat, then in layout classes. All samples are one image on a
+ * tmpfs. The times include interruptions by other programs. Each line has the address of the code
+ * that released the lock after the longest time, for addr2line. */
 
 #include "base/clock.h"
 #include "lock_calls.h"

@@ -34,7 +34,7 @@ static const struct file_system {
 	{FUSE_MAGIC, "FUSE"},
 };
 
-/* Returns the path's type of file system if the files are on other machines, otherwise NULL. */
+/* Returns the name of the path's file system if its files are on other machines, otherwise NULL. */
 static const char *remote_name(const char *path)
 {
 	struct statfs info;

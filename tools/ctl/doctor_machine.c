@@ -47,8 +47,8 @@ static bool is_administrator(void)
 		!(data[CAP_TO_INDEX(CAP_SYS_ADMIN)].effective &
 			CAP_TO_MASK(CAP_SYS_ADMIN)))
 		return false;
-	/* Users who do not administer the machine have CAP_SYS_ADMIN, too, in a user name space.
-	 * Only the first name space maps all ids to themselves. */
+	/* CAP_SYS_ADMIN counts only in the first user name space: any user can have it in a further
+	 * one. The first name space alone maps all ids to themselves. */
 	auto_fclose FILE *in = fopen("/proc/self/uid_map", "re");
 	return in && fscanf(in, "%" SCNu64 " %" SCNu64, &first, &mapped) == 2 &&
 	       first == 0 && mapped == 0;

@@ -16,8 +16,8 @@
 /* The lines "KIND key=value ..." come from src/files/text_explain.c. */
 
 #define NS 1e9
-/* A job has stopped reading if its last read is older than the last read of all jobs by more than
- * the sum of these seconds and twice the duration of the job's latest epoch. */
+/* A job has stopped reading if any job has read more than IDLE_SECONDS + 2 * E after the last read
+ * of this job. E is the duration of this job's latest epoch. */
 #define IDLE_SECONDS 60
 
 static void take_daemon(const char *line, struct explain_facts *ret)
@@ -54,7 +54,7 @@ static void take_mean(struct explain_job *job, double since)
 {
 	size_t n = (size_t)fmin(job->laps, EXPLAIN_LAPS), i;
 	double end = job->ended;
-	/* The first epoch does not count, because it fills the cache. */
+	/* The first of several epochs does not count, because it fills the cache. */
 	n -= job->laps > 1 && job->laps <= EXPLAIN_LAPS;
 	for (i = 0; i < n && (i == 0 || end - job->lap[i] >= since); i++) {
 		job->seconds += job->lap[i];

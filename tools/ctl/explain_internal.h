@@ -22,8 +22,8 @@ struct explain_job {
 	double ended;	    /* end of the latest epoch */
 	double lap[EXPLAIN_LAPS]; /* durations of epochs, the latest first */
 	double lap_waited[EXPLAIN_LAPS];
-	/* mean duration of the latest epoch, and of earlier epochs (not the first) during which all
-	 * jobs that are not left out were reading */
+	/* mean duration of the latest epoch and of earlier epochs. An earlier epoch counts if it is
+	 * not the job's first one, and all jobs without `left_out` were reading during it. */
 	double seconds;
 	/* waits in the latest epoch, by cause. Readers that wait for tensors at the same time count
 	 * once; for the cause file system the times of all readers are added up. */

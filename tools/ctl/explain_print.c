@@ -7,7 +7,7 @@
 #include <math.h>
 
 #define SAME .02 /* relative difference of times that is too small to be noticed */
-/* width of a range, relative to the mean, from which the range is printed */
+/* A range of times is printed if its width, relative to the mean, is larger than this. */
 #define WIDE .2
 
 static const char *const causes[EXPLAIN_CAUSES] = {

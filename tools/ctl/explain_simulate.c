@@ -89,8 +89,8 @@ static void set_starts(const struct explain_facts *facts, struct timed_world *wo
 	}
 }
 
-/* Keeps one in `scale` samples, and reduces the cache, and the starts and pauses of jobs, in
- * proportion. Simulated epochs are then shorter; run() multiplies them by `scale`. */
+/* Divides the numbers of samples, the cache, and the jobs' starts and pauses by `scale`. Simulated
+ * epochs are then shorter; run() multiplies them by `scale`. */
 static void scale_down(struct timed_world *world, double scale)
 {
 	for (size_t i = 0; i < world->n_parts; i++)
@@ -201,7 +201,7 @@ static void change_cache(struct changing *changing)
 	for (size_t i = 0; i < 3; i++) {
 		struct timed_world world = *changing->base;
 		if (i < 2 && sizes[i] > all && now >= all)
-			/* both caches hold all samples, so nothing changes */
+			/* the present and the changed cache hold all samples, so nothing changes */
 			continue;
 		if (i == 2 && now >= all)
 			continue;

@@ -161,8 +161,8 @@ static int receive_descriptor(int socket)
 	return descriptor;
 }
 
-/* Runs fusermount3, and receives the descriptor of the mount from it over a socket. fusermount3
- * itself prints its errors. */
+/* Runs fusermount3, which mounts on the directory and sends the descriptor of /dev/fuse over a
+ * socket. fusermount3 itself prints its errors. */
 static bool run_helper(struct place *place)
 {
 	int ends[2];

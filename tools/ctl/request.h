@@ -34,6 +34,6 @@ must_check int read_file(const char *file, char **ret, size_t *ret_bytes);
  * If `descriptor` is NULL, none is sent. */
 int request(const char *path, const char *const *arguments, size_t n, int *descriptor,
 	FILE *out);
-/* Sends the arguments. *ret: the answer, which the caller frees. Returns false after a failure, which
- * was printed. */
+/* Sends the arguments. *ret: the answer, which the caller frees. Returns false after a failure,
+ * which was printed. */
 bool request_text(const char *path, const char *const *arguments, size_t n, char **ret);

@@ -78,7 +78,7 @@ enum top_cause { TOP_STORAGE_WAIT, TOP_DECODING, TOP_QUEUE, TOP_FILE_SYSTEM, TOP
 struct top_job {
 	char name[TOP_NAME], dataset[TOP_NAME], state[TOP_NAME];
 	TOP_JOB(TOP_MEMBER)
-	/* samples per second since the previous reading; in the first reading: the recent rate */
+	/* samples per second since the previous reading; in the first reading: `rate` */
 	double per_second;
 	/* cause: waits by cause, as a part (0 to 1) of the time since the previous reading; 0 in
 	 * the first reading. exposed: the sum of these parts, at most 1; in the first reading: the

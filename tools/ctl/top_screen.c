@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Prints lines about the machine, then a table of jobs. If the screen is narrow, the least
- * important columns are left out; if it is low, the last jobs. */
+/* Prints lines about the machine, then a table of jobs. A narrow screen leaves
+ * out the least important columns; a low screen leaves out the last jobs. */
 
 #define CELL 96
 #define LINE 600

@@ -18,7 +18,7 @@
 #define SEED 1
 /* approximate number of samples in all batches of a setting */
 #define SAMPLES_EACH 1000000
-#define MOST_LEARNERS 1024		   /* and so many nodes at most */
+#define MOST_LEARNERS 1024		   /* also the most nodes */
 #define MOST_SAMPLES (MOST_LEARNERS * 256) /* of a batch */
 
 struct setting {
@@ -198,8 +198,8 @@ static int print_shares(struct cluster_out *out)
 	return 0;
 }
 
-/* Prints a row of the second table: the moved samples and the messages of one setting. curve, x:
- * the row's place in the figures of table "less". */
+/* Prints a row of the table "less": the moved samples and the messages of one setting. curve, x:
+ * the curve of the figure, and its place on the x axis. */
 static int print_row(struct cluster_out *out, const char *title, const char *curve,
 	double x, const struct setting *setting)
 {

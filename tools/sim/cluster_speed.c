@@ -14,10 +14,10 @@
  *     without caches   min(n r, B / s)
  *     with caches      min(n r, n N / (s m))
  *
- * n nodes prepare r samples per second each. A sample has s bytes. Without caches the storage can
- * be the limit, which gives B bytes per second to all nodes together. With caches the network can
- * be the limit, which carries N bytes per second for each node; the share m of the samples moves
- * over the network. The first epoch, which fills the caches, has the speed without caches.
+ * n nodes prepare r samples per second each. A sample has s bytes. The storage gives B bytes per
+ * second to all nodes together, and can be the limit without caches. The network carries N bytes
+ * per second for each node, and can be the limit with caches: the share m of the samples moves over
+ * the network. The first epoch, which fills the caches, has the speed without caches.
  *
  * Yang and Cong measured a speed-up of more than 30 with 256 nodes, but do not print r, B and s;
  * the values here are assumptions.

@@ -16,8 +16,9 @@
  *
  * The vertex of a level has the elements that its stream and all larger streams share, except those
  * of the vertices above. The leaf has the other elements that the stream needs. The last vertex is
- * the last leaf of the paper; by the rule for vertices it has all remaining elements of the last
- * stream. The path of a stream consists of the vertices down to its level, and of its leaf.
+ * the last leaf of the paper; by the rule for vertices it has the elements of the last stream that
+ * no vertex above has. The path of a stream consists of the vertices down to its level, and of its
+ * leaf.
  */
 struct level {
 	stream_id stream;

@@ -91,7 +91,7 @@ struct setting {
 		uint32_t first; /* the job's set is first .. end-1, in units */
 		uint32_t end;
 		double speed; /* relative to the other jobs */
-		double start; /* unit: epochs of time (sim.h) */
+		double start; /* in epochs of time (sim.h) */
 	} job[RANDOMNESS_JOBS];
 	size_t n_jobs;
 	double cache; /* size of the cache, in units */

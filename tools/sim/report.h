@@ -15,7 +15,7 @@ void sim_curve_name(const struct sim_curve *curve, char *ret, size_t size);
 
 void sim_print_table(const struct sim_curve *curves, size_t n);
 
-/* Prints nothing for a scenario that was not scaled down. */
+/* Prints the estimated error of a scaled-down scenario; for another scenario prints nothing. */
 void sim_print_trust(const struct sim_trust *trust);
 
 must_check int sim_write_csv(const char *path, const struct sim_curve *curves, size_t n);

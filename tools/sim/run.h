@@ -15,7 +15,7 @@ struct script {
 	uint32_t size;
 	double speed;	/* samples per tick, at most 1 */
 	uint64_t start; /* tick at which the script begins */
-	uint64_t n_all; /* number of positions in all epochs of the script */
+	uint64_t n_all; /* positions in all epochs of the script; UINT64_MAX: no limit */
 	uint64_t n_read;
 	uint32_t *labels; /* label of each position; NULL: none */
 	uint32_t *opens;  /* positions in the order of opens; used only with labels */

@@ -66,8 +66,9 @@ struct sim_scenario {
 	size_t n_datasets;
 	struct sim_job *jobs;
 	size_t n_jobs;
-	/* The label of a sample is id % labels. Scripts open positions in random order, and each
-	 * position gets a sample of its label, but only with the sampler exchange. 0: no labels */
+	/* The label of a sample is id % labels; 0: no labels. Labels matter only with the sampler
+	 * exchange: scripts open positions in random order, and each position gets a sample of its
+	 * label. */
 	uint32_t labels;
 	uint32_t lookahead;  /* samples drawn ahead; 0: samples are drawn when read */
 	double sample_bytes; /* size of a prepared sample; 0: not known */
@@ -83,8 +84,8 @@ struct sim_plan {
 	double sample_bytes; /* 0: not known */
 };
 must_check int sim_load_plan(const struct sim_plan *plan, struct sim_scenario *ret);
-/* Reads the number of the samples, unless ret->samples is set, and the bytes of a prepared sample
- * from MOUNT/datasets/NAME, which is `directory`. Reports mistakes. */
+/* Reads the bytes of a prepared sample and, if ret->samples is 0, the number of samples. Both are
+ * in `directory`, which is MOUNT/datasets/NAME. Reports mistakes. */
 must_check int sim_plan_dataset(const char *directory, struct sim_plan *ret);
 
 /* Loads a built-in scenario by its name, or an ini by its path. Reports mistakes. */
@@ -181,20 +182,20 @@ void sim_curves_free(struct sim_curve *curves, size_t n);
 
 /* Returns the ticks of an epoch of time. */
 uint32_t sim_ticks(const struct sim_scenario *scenario);
-/* Returns a scale n, to simulate one in n samples, with which the scenario takes only seconds. */
+/* Returns a scale with which the scenario takes only seconds. Scale n: one in n samples is used. */
 uint32_t sim_scale_choose(const struct sim_scenario *scenario);
 /* Makes a scenario with one in `scale` samples: datasets, cache, labels and look-ahead shrink in
  * proportion. The caller frees it by sim_scenario_free. */
 must_check int sim_scaled(
 	const struct sim_scenario *scenario, uint32_t scale, struct sim_scenario *ret);
 
-/* The estimated error of a scaled-down scenario, which is compared with one of half its size. */
+/* Estimated error of a scaled-down scenario: its difference from a scenario of half its size. */
 struct sim_trust {
 	uint32_t scale;	  /* 1: the whole scenario was run */
 	uint32_t samples; /* samples of the scaled-down scenario's largest dataset */
 	double off; /* largest difference between the two scenarios, in misses per read sample */
 };
-/* Runs sim_sweep with the scaled-down scenario, and scales the figures up. Unless scale is 1,
- * runs a scenario of half this size, too, to estimate the error. progress: a terminal, or NULL. */
+/* Runs sim_sweep with the scaled-down scenario, and scales the figures up. Runs a scenario of half
+ * this size, too, if scale is not 1, to estimate the error. progress: a terminal, or NULL. */
 must_check int sim_sweep_scaled(const struct sim_scenario *scenario, uint32_t scale,
 	FILE *progress, struct sim_curve **ret, size_t *ret_n, struct sim_trust *trust);

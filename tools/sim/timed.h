@@ -71,9 +71,9 @@ struct timed_outcome {
 	double least, most; /* the extremes of the means of several runs */
 };
 
-/* Runs the world until each job has read `laps` epochs. Ends earlier if each job has read two, and
- * all jobs together have read 60 times as many samples as there are. ret: one outcome per job.
- * *ret_loads: loads per read sample. */
+/* Runs the world until each job has read `laps` epochs. Ends earlier if each job has read two
+ * epochs, and all jobs together have read 60 times as many samples as there are. ret: one outcome
+ * per job. *ret_loads: loads per read sample. */
 must_check int timed_run(
 	const struct timed_world *world, struct timed_outcome *ret, double *ret_loads);
 /* Runs the world several times, and computes means; ret[].laps is a sum. Each run has its own seed,

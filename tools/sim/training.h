@@ -9,9 +9,9 @@
 #include <stdio.h>
 
 /*
- * Simulates the policies of A-Dloader, which give workers to trainings, beside the daemon's shares.
- * Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for Distributed Deep
- * Learning".
+ * Simulates the policies of A-Dloader, which give workers to trainings, and compares them with the
+ * daemon's shares. Source: Jia et al., "A Data-Loader Tunable Knob to Shorten GPU Idleness for
+ * Distributed Deep Learning".
  *
  *     training.c   the model: the speed of trainings and of workers; Tables II and III
  *     workers.c    the paper's policies: how many workers each training has

@@ -28,5 +28,5 @@ must_check int sim_option_parse(
 	const struct sim_option *option, void *object, const char *text);
 /* Returns NULL if the section has no such key. */
 const struct sim_option *sim_option_find(enum sim_section section, const char *key);
-/* Returns the nearest key of the section, or NULL. */
+/* Returns the section's key that is most similar to `key`, or NULL (config_nearest). */
 const char *sim_option_nearest(enum sim_section section, const char *key);

@@ -47,7 +47,8 @@ static bool has_next(struct wait *wait, uint32_t *ret_index)
 	       next_unbound_locked(wait, ret_index);
 }
 
-/* Stores the sample of the position that was bound last. Returns false if other readers have the
+/* Stores the sample of the position that was bound last. Stores nothing if the file gets another
+ * epoch than the position, so the position is bound again. Returns false if other readers have the
  * file open in another epoch: a worker continues when these readers have closed the file. */
 static bool take_bound(struct wait *wait)
 {

@@ -114,9 +114,9 @@ struct composite_file {
 };
 
 /* Returns the epoch of a file of current/: usually `epoch`, in which the file's first position was
- * bound. But if other readers have the batch open in another epoch, returns SCHED_CURRENT: the wait
- * continues when the other readers have closed their file. If they keep their file open for too
- * long (await_close.h), returns their epoch. */
+ * bound. But if other readers have the same batch, or its labels, open in another epoch, returns
+ * SCHED_CURRENT: the wait continues when they have closed their file. If they keep their file open
+ * for too long (await_close.h), returns their epoch. */
 uint32_t composite_choose_epoch(struct wait *wait, uint32_t epoch);
 uint32_t composite_epoch(struct composite_file *file);
 /* Makes and returns the file's handle. If the file's epoch in current/ is not known yet, adds the

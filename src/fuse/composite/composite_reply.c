@@ -12,8 +12,9 @@
 #include <errno.h>
 #include <string.h>
 
-/* Collects the bytes of a read from constants, labels and samples. Pieces of less than BY_REFERENCE
- * bytes (a page) are copied into one buffer, because a system call takes at most 1024 pieces. */
+/* Collects the bytes of a read, as pieces (iovecs), from constants, labels and samples. Pieces of
+ * less than BY_REFERENCE bytes (a page) are copied into one buffer, because a system call takes at
+ * most 1024 pieces. */
 
 #define BY_REFERENCE ((size_t)4096)
 #define MAX_PIECES (2 * (CONTENT_MAX_READ / BY_REFERENCE + CONTENT_IOV))

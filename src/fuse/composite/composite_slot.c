@@ -238,10 +238,10 @@ static void note_read(struct slot *slot, const struct wait *wait)
 	slot->bytes_read += to - from;
 }
 
-/* Handles a slot that no request uses any more. Moves the slot to `gone` if the slot has failed and
- * its sample is not bad, or if the last byte of the slot was read in a shard. Frees the content of
- * a batch's sample when as many bytes were read as the content has. A read of the last byte is not
- * enough, because the kernel may read the parts in any order. */
+/* Handles a slot that no request uses any more. Moves a shard's slot to `gone` when the last byte
+ * of its sample was read. Moves a failed slot to `gone`, too, if its sample is not bad. Frees the
+ * content of a batch's sample when as many bytes were read as the content has. A read of the last
+ * byte is not enough, because the kernel may read the parts in any order. */
 static void keep_or_take_out_locked(struct slot *slot, struct slots *gone)
 {
 	struct composite_file *file = slot->file;

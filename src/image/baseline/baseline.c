@@ -215,7 +215,7 @@ static bool set_memory(struct baseline *decoder, size_t columns)
 	return true;
 }
 
-/* Begins the scan. columns: the MCUs of each row whose samples are made. */
+/* Begins the scan. columns: in each row of MCUs, the MCUs for which samples are made. */
 static bool begin_scan(struct baseline *decoder, struct baseline_span columns)
 {
 	const struct frame *frame = &decoder->frame;

@@ -12,7 +12,7 @@
  * 4:2:2 or 4:2:0. The pixels are those of libjpeg-turbo with its defaults (accurate integer
  * transform, fancy upsampling), byte for byte. The decoder refuses a file that is not perfectly
  * regular, or that could make 16-bit arithmetic overflow; libjpeg then decodes it. libjpeg would
- * accept any file that this decoder accepts, without a warning.
+ * accept each file that this decoder accepts, and would give no warning.
  *
  *   Flow: baseline_new -> (baseline_open -> baseline_read)* -> baseline_free.
  *   Owns: its tables and memory. The caller owns the data of the file.

@@ -8,7 +8,8 @@
 /*
  * Terms of T.81, the JPEG standard: the scan is the compressed image data; a component is a plane
  * of samples, such as Y or Cb; an MCU has the samples of all components for 8 x 8 to 16 x 16
- * pixels; a restart interval has some MCUs between two markers.
+ * pixels; a restart interval has some MCUs between two markers; stuffing is the byte 0 that follows
+ * each byte 0xff of the scan.
  *
  *   markers.c   the segments up to the scan -> struct frame
  *   huffman.c   tables of the frame -> look-ups, which decode several bits at once
@@ -59,7 +60,7 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 
 #define MAX_DC_SIZE 11 /* bits of the largest DC difference of 8-bit samples */
 #define MAX_AC_SIZE 10
-#define ZERO_RUN 15 /* run in the symbol for 16 coefficients of 0, which has the size 0 */
+#define ZERO_RUN 15 /* the symbol for 16 coefficients of 0 has this run, and the size 0 */
 #define LOOKUP_BITS 11
 #define LOOKUPS (1 << LOOKUP_BITS)
 #define DC_LOOKUP_BITS 10
@@ -69,8 +70,9 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
 /*
  * An entry of the look-up of AC coefficients. The index of the entry is the next LOOKUP_BITS bits
  * of the scan. One look-up decodes one coefficient, or two, or one and the end of the block. The
- * end of the block, and a run of 16 zeros, count as coefficients with the value 0. An entry has
- * these fields:
+ * end of the block, and a run of 16 zeros, count as coefficients with the value 0. The place of a
+ * coefficient is its distance, in zigzag order, from the coefficient at which the previous look-up
+ * ended. An entry has these fields:
  *
  *   bits  0-5   number of bits of the scan that the entry decodes
  *   bits  6-13  advance: place of the last coefficient
@@ -79,13 +81,13 @@ bool frame_parse(struct frame *frame, const uint8_t *data, size_t size);
  *   bits 26-29  size of the last coefficient's value in bits
  *
  * If an entry has only one coefficient, this is the last one, and the first one is a 0 that is
- * written all the same. The place of a coefficient is its distance, in zigzag order, from the
- * coefficient at which the previous look-up ended. The index contains all codes of the entry, and
- * the value of the first of two coefficients. The value of the last coefficient may have bits
- * beyond the index, so the entry has only the size of this value.
+ * written all the same. The index contains all codes of the entry, and the value of the first of
+ * two coefficients. The value of the last coefficient may have bits beyond the index, so the entry
+ * has only the size of this value.
  *
  * If the index does not contain a whole valid code, the entry decodes 0 bits, and its advance is
- * 64. Its first coefficient, a 0, is written to a place where nothing was written yet.
+ * 64. Its first coefficient is then a 0. Writing this 0 does no harm, because nothing was written
+ * to its place yet.
  */
 typedef uint32_t ac_entry;
 
@@ -121,15 +123,14 @@ static inline unsigned ac_size(ac_entry entry)
  *   bits  8-15  1 if these bits include the end of the block, otherwise 0
  *   bits 16-31  a constant
  *
- * The difference is the decoded bits plus the constant, modulo 2^16. If the index does not contain
- * a whole valid code and the first bit of its value, the entry is 0.
+ * The difference is the decoded bits plus the constant, modulo 2^16. The entry is 0 if the index
+ * lacks a whole valid code, or lacks the first bit of the value.
  */
 typedef uint32_t dc_entry;
 
 /* Maps codes of any length to symbols. Codes of equal length are consecutive numbers. */
 struct huffman_codes {
-	/* end[n]: 1 more than the last code of n bits, shifted left as if this code had
-	 * MAX_CODE_BITS bits */
+	/* end[n]: the last code of n bits plus 1, shifted left by MAX_CODE_BITS - n bits */
 	uint32_t end[MAX_CODE_BITS + 1];
 	/* the symbol for a code of n bits is symbols[first[n] + code] */
 	int first[MAX_CODE_BITS + 1];
@@ -156,8 +157,8 @@ bool huffman_make(struct huffman *huffman, const struct huffman_spec *dc,
  * decoder checks only once per block for the end of the segment. */
 #define SEGMENT_PADDING 512
 
-/* The bits of a restart interval that are not decoded yet, without stuffing (the byte 0 after each
- * byte 0xff). The next bits are in `buffer`; after these follow the bytes from `next` on. */
+/* The bits of a restart interval that are not decoded yet, without stuffing. The next bits are in
+ * `buffer`; the bits after these are in the bytes from `next` on. */
 struct bits {
 	/* bits are taken from the highest one down; the highest `count` bits are valid */
 	uint64_t buffer;
@@ -193,8 +194,9 @@ bool entropy_end(const struct entropy *entropy);
 
 /* Two blocks are transformed together: row i of the second one lies beside row i of the first. */
 #define PAIR_STRIDE (2 * BLOCK)
-/* Coefficients of a damaged block, and zeros for the end of a block or for a code that the look-up
- * lacks, can have numbers above 63. They are written from here on, and ignored. */
+/* A coefficient can have a number above 63 if the block is damaged, or if it is the zero for the
+ * end of a block or for a code that the look-up lacks. Such coefficients are written from here on,
+ * and ignored. */
 #define PAIR_SPARE (BLOCK * PAIR_STRIDE)
 
 struct pair {
@@ -211,9 +213,9 @@ struct quant {
 	_Alignas(32) int16_t weights[BLOCK * PAIR_STRIDE];
 };
 
-/* Largest sum of weights times absolute coefficients with which vector code transforms a block; up
- * to this sum all samples are in -512..511 before they are clamped, and no 16-bit number of libjpeg
- * overflows. transform_checked transforms other blocks. */
+/* The weight of a block is the sum of its absolute coefficients, each times its weights[i]. Vector
+ * code transforms blocks of at most MAX_WEIGHT: all their samples are in -512..511 before they are
+ * clamped, and no 16-bit number of libjpeg overflows. transform_checked transforms other blocks. */
 #define MAX_WEIGHT (505 * 128)
 
 struct plane {
@@ -249,9 +251,9 @@ extern const uint8_t zigzag_block[COEFFICIENTS];
 /* The rows of chroma from which a row of pixels is computed: `near` is the nearest row, `far` the
  * next nearest. If chroma has as many rows as the image, both are the same row. Upsampling makes
  * two samples from one, first along columns, then along rows: each is 3/4 of the sample plus 1/4 of
- * a neighbour. Together this is a sum that is divided by 16. Before the division, added_even (for
- * even pixels) or added_odd (for odd pixels) is added, so that the result is rounded as in
- * libjpeg. */
+ * a neighbour. Both steps together compute one sum, and divide it by 16. added_even (for even
+ * pixels) or added_odd (for odd pixels) is added before the division, so that the result is rounded
+ * as in libjpeg. */
 struct chroma {
 	/* index 0: Cb, 1: Cr; the samples just before and just after each row can be read, too */
 	const uint8_t *near[2];

@@ -101,9 +101,9 @@ struct colours {
  *   green = Y - Cr + (18734 Cr - 22554 Cb) / 65536
  *   blue = Y + 2 Cb - 14942 / 65536 Cb
  *
- * vpmulhrsw multiplies, divides by 32768 and rounds to the nearest number. So the code uses half of
- * 26345 and half of 14942. Because 26345 is odd, half of 26344 is used; the results are the same
- * for all Cr from -128 to 127. */
+ * vpmulhrsw multiplies, divides by 32768 and rounds to the nearest number. The code therefore uses
+ * half of each factor: 7471 for 14942, and 13172 for 26345. 13172 is half of 26344, but the results
+ * are the same for all Cr from -128 to 127. */
 inline_avx2 struct colours convert(__m256i luma, __m256i b, __m256i r)
 {
 	const __m256i half = _mm256_set1_epi32(COLOUR_HALF);

@@ -105,7 +105,7 @@ static ac_entry ac_entry_of(struct step last, unsigned advance, unsigned place, 
 /* Adds a second step (the next coefficient, or the end of the block) to the entries that begin with
  * the step `first`, if the index contains the code of the second step. `at` is the lowest index of
  * these entries. The second step does not depend on the value of the first coefficient, so it is
- * looked up once for all these values. */
+ * looked up once for all values of this coefficient. */
 static void add_followers(ac_entry ac[LOOKUPS], const struct code codes[LOOKUPS],
 	unsigned at, struct step first)
 {

@@ -43,7 +43,7 @@ inline_avx2 __m256i sum(__m256i xy, __m256i ab, __m256i zw, __m256i cd)
 	return add(_mm256_madd_epi16(xy, ab), _mm256_madd_epi16(zw, cd));
 }
 
-/* Transforms the columns `in`. Adds `added` to each of the eight result vectors, and drops `bits`
+/* Transforms the columns `in`. Adds `added` to each of the eight result vectors, then drops `bits`
  * fractional bits. */
 inline_avx2 void transform_half(
 	struct halves in, int bits, __m256i added, __m256i out[BLOCK])

@@ -156,7 +156,7 @@ static bool read_jfif(struct segment segment)
 	       segment.data[JFIF_MAJOR] == 1;
 }
 
-/* Tells whether the pixels are YCbCr: yes, unless Adobe's segment denies it. */
+/* Returns false if the segment is Adobe's and does not declare the pixels to be YCbCr. */
 static bool read_adobe(struct segment segment)
 {
 	if (segment.size < 5 || memcmp(segment.data, "Adobe", 5) != 0)

@@ -81,7 +81,7 @@ scan_inline int take_symbol(struct bits *bits, const struct huffman_codes *codes
 	return -1;
 }
 
-/* A place in a block. */
+/* The progress of the decoding of a block. */
 struct place {
 	/* the bits after this place; a copy, so that the caller's bits stay in registers */
 	struct bits bits;

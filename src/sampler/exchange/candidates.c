@@ -7,9 +7,9 @@
 /*
  * A candidate is a resident sample that the stream of a member can get in exchange. The need of a
  * sample is the number of streams of this cache space that have yet to draw the sample, as in the
- * cache's policy refcnt. There is a ring, a circular list, for each group, member (by the member's
- * column) and need: it has the member's candidates in this group that have this need, in the order
- * in which they became resident, or were last given to any member:
+ * cache's policy refcnt. A ring is a circular list. There is a ring for each group, member (by the
+ * member's column) and need. A ring has the candidates of its group,
+ * member and need, in the order in which they became resident, or were last given to any member:
  *
  *  heads[group][column][need - 1] -> oldest <-> ... <-> newest <-> (oldest)
  *

@@ -190,7 +190,7 @@ static void remove_stream(struct sampler *sampler, struct sampler_stream *stream
 	(void)sampler;
 	residency_refresh(residency, UINT32_MAX);
 	stream->member->stream = NULL;
-	/* A stream without remaining samples was counted in no sample's need. */
+	/* A stream without remaining samples was counted in no need, so all needs stay valid. */
 	if (stream->remaining)
 		residency_make_stale(residency);
 }

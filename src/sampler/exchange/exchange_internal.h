@@ -132,7 +132,7 @@ struct group {
 struct residency {
 	uint32_t id; /* number of the cache space */
 	const struct exchange *exchange;
-	struct member **columns; /* by column; NULL: the column is free */
+	struct member **columns; /* the member of each column; NULL: the column is free */
 	uint32_t stride;	 /* length of the array `columns` */
 	uint32_t end;		 /* the columns from this one on are free */
 	uint32_t n_members;

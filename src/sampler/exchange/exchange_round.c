@@ -83,8 +83,8 @@ static struct weights weigh(const struct exchange *e, const struct sampler_strea
 }
 
 /* Draws a class with a probability in proportion to its surplus max(0, p_k - p_j), then an id of
- * this class. For this, walks through all classes once: each class replaces the one that was chosen
- * before with the probability surplus / (sum of the surpluses so far). */
+ * this class. To choose a class, walks through all classes once. Each class has the probability
+ * surplus / (sum of the surpluses so far) to replace the class that was chosen before. */
 static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {
@@ -108,8 +108,8 @@ static sample_id draw_surplus_by_class(const struct exchange *e, struct rng *rng
 /* Draws an id for stream k from its surplus over stream j, max(0, p_k - p_j). Draws an id of R_k,
  * of a class c, and accepts it with probability max(0, 1 - p_j(c) / p_k(c)); otherwise tries again.
  * Let d = sum of max(0, p_k - p_j). The function is called with probability d, and then takes 1 / d
- * tries on average: on average one try per round. If d is very small, n_classes tries may fail.
- * Then draw_surplus_by_class draws with the same probabilities. */
+ * tries on average. The product is one try per stream and round. All n_classes tries may
+ * fail if d is very small. Then draw_surplus_by_class draws with the same probabilities. */
 static sample_id draw_surplus(const struct exchange *e, struct rng *rng,
 	const struct sampler_stream *stream, const struct sampler_stream *other)
 {

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The members and groups of a cache space. candidates.c has its resident samples. */
+/* The members and groups of a cache space. candidates.c handles the resident samples. */
 
 int residency_new(const struct exchange *exchange, uint32_t id, struct residency **ret)
 {
