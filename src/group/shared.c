@@ -89,7 +89,7 @@ int peers_share(struct peers *peers, struct dataset *dataset)
 {
 	struct dataset *old[MOST_EDITIONS];
 	size_t n_old = 0;
-	uint64_t fingerprint;
+	uint64_t fingerprint = 0;
 	int err = make_fingerprint(dataset, &fingerprint);
 	if (err)
 		return err;
