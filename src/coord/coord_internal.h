@@ -57,7 +57,7 @@ struct held_job {
 	uint32_t opened;	     /* latest epoch that is known to have begun */
 	uint64_t open_ns;	     /* when engine->open may be called again */
 	struct held_rank *ranks;
-	struct came *came; /* [ranks] */
+	struct came *came; /* [facts.ranks], one for each rank of the job */
 };
 
 /* A job for which the leader draws. */

@@ -15,7 +15,8 @@
 
 #define MAX_COLUMNS 256
 
-/* Limits: bytes in a field, bytes in a line, fields in a line. SQLite can store such a row. */
+/* Limits: bytes in a field, bytes in a line, fields in a line. SQLite can store the row of any
+ * line within these limits. */
 #define MAX_FIELD (64 * 1024)
 #define MAX_LINE (512 * 1024)
 #define MAX_FIELDS 1024

@@ -185,7 +185,8 @@ static int list_other(
 	return 0;
 }
 
-/* Adds a file that is no sample if the dataset shows it, or if it may lie beside a sample. */
+/* Adds a file that is not a sample, provided that the dataset shows such files, or that the file
+ * may lie beside a sample. */
 static int add_other(struct walk *walk, struct tree *part, const struct dir *dir,
 	const struct entry *entry)
 {

@@ -161,7 +161,8 @@ static uint64_t typical_of(struct by_shape *by, uint64_t samples)
 	return by->equal[i].bytes;
 }
 
-/* Sets typical_bytes from at most MOST_MEASURED files. */
+/* Sets typical_bytes for encoded tensors, which are as large as their files: from the sizes of
+ * at most MOST_MEASURED files. */
 static int typical_file(struct edition *edition)
 {
 	uint32_t positions = edition->set.positions, n = 0, id;

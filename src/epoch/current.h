@@ -148,8 +148,8 @@ struct script {
 	 * only labels.
 	 * labels_before: the same for the previous epoch. */
 	uint32_t labels, labels_before;
-	/* habit[k]: the largest number of opens of one file, as kind k, that a thread has made
-	 * before it opened another file */
+	/* habit[k]: how often a thread has opened one file as kind k before it went on to
+	 * another file; the largest such number of all the script's threads so far */
 	uint32_t habit[FILE_KINDS];
 	bool labels_after;     /* a thread has opened an image, and then its label */
 	bool labels_of_images; /* a thread opens both images and their labels */

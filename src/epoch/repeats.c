@@ -10,10 +10,10 @@
 
 #define NOTED_BETWEEN 32
 
-/* Tells whether a look need not be recorded. (A look is an open, by a process whose workers read,
- * that belongs to no pass: OPENED_LOOKED.) There are three cases: the file belongs to another epoch
- * than the script's; the script has opened the file since its last turn; the worker's last look was
- * at this file. */
+/* Tells whether a look need not be recorded: the file is not one of the script's epoch, or the
+ * script has opened the file since its last turn, or the worker's last look was at this file. A
+ * look (OPENED_LOOKED) is an open that belongs to no pass: a process that has workers to read
+ * its files opens a file itself. */
 static bool looks_again(const struct script *script, const struct worker *worker,
 	const struct record *opened, uint32_t file)
 {

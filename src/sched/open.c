@@ -425,9 +425,9 @@ uint32_t sched_handle_epoch(const struct sched_handle *handle)
 	return handle->request.found_epoch;
 }
 
-/* Ends an open. read: the file was read. The journal's file gets the record of a consumed position
- * before the kernel hears that the file was closed. Positions of a job with layout = mirror are
- * never consumed, so their reads are counted here. */
+/* Ends an open. read: the file was read. The record of a consumed position is written to the
+ * journal's file before the kernel's release is answered. Positions of a job with layout =
+ * mirror are never consumed, so their reads are counted here. */
 static void end_open(struct sched_handle *handle, bool read)
 {
 	struct sched_job *job = handle->job;

@@ -228,7 +228,8 @@ void supply_init(struct supply *supply, const struct daemon_config *config);
 void supply_end(struct supply *supply);
 /* Moves to *ret the effects that were added since the last call of this function. */
 void supply_take_effects(struct supply *supply, struct supply_effects *ret);
-/* Tells whether there are effects besides READ. Most closes of files have only READ. */
+/* Tells whether there are effects besides `reads`. When a reader closes a file, `reads` is
+ * usually the only effect. */
 static inline bool supply_has_effects(const struct supply *supply)
 {
 	const struct supply_effects *effects = &supply->effects;

@@ -85,9 +85,9 @@ static struct times measure(const struct job_config *job, const struct tensor *t
 	return times;
 }
 
-/* Measures the copying of a sample of float32. Each copy reads the next of `places` places in
- * memory, and after the last place the first one again: one place stays in the processor's caches,
- * PLACES places do not. */
+/* Measures the copying of a sample of float32. The copies read `places` places in memory in
+ * turn, again and again. One place stays in the processor's caches; PLACES places exceed the
+ * caches. */
 static struct times measure_copy(size_t places)
 {
 	auto_free uint8_t *memory = malloc((places + 1) * FLOAT_SAMPLE_BYTES);

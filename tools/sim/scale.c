@@ -11,8 +11,9 @@
 /* Makes scenarios smaller. The loads per sample depend on the ratios between cache, look-ahead and
  * datasets. They hardly depend on the number of samples, if there are thousands. */
 
-#define LARGE 1e7 /* number of reads from which a run takes too long for a waiting user */
-#define ENOUGH 5e6   /* number of reads of a run that takes seconds */
+/* a scenario with more reads in all its runs takes too long for a waiting user */
+#define LARGE 1e7
+#define ENOUGH 5e6   /* a larger scenario is scaled down to about this many reads */
 #define LEAST 10000u /* least number of samples of the largest dataset */
 
 /* Returns the number of samples that all runs of the scenario read. */

@@ -54,8 +54,9 @@ struct value {
 	unsigned constant;
 };
 
-/* Returns the value that has the `size` bits after the first `skip` bits of an index. The index has
- * `bits` bits in all, and must contain the first bit of the value. */
+/* Returns the value of a coefficient: the `size` bits that follow the first `skip` bits of the
+ * index. The index has only `bits` bits: it contains the first bit of the value, but the value
+ * may end beyond it. */
 static struct value value_at(unsigned index, unsigned bits, unsigned skip, unsigned size)
 {
 	unsigned used = skip + size;
@@ -85,9 +86,10 @@ static struct step step_at(
 	if (code.length == 0 || start > LOOKUP_BITS || size > MAX_AC_SIZE ||
 		start + size > MAX_AC_BITS || (size == 0 && run != 0 && run != ZERO_RUN))
 		return (struct step){0};
-	/* The end of the block advances by one, like a coefficient. After coefficient 63 a block
-	 * has no code for its end, but the bits that follow may look like this code. An entry made
-	 * from such bits leads to a place beyond 63, so take_ac does not use the entry. */
+	/* The end of the block counts as a coefficient, so it advances by one; END_OF_BLOCK is
+	 * only a flag. After coefficient 63 the scan has no code for the end of the block, but
+	 * the bits that follow may look like this code. An entry made from such bits would end
+	 * at a coefficient above 63. take_ac finds this, and does not use the entry. */
 	bool is_end = size == 0 && run == 0;
 	return (struct step){start + size, is_end ? 1 + END_OF_BLOCK : run + 1, size};
 }

@@ -162,7 +162,8 @@ static int renumber(const struct exchange *e, struct sampler_set *set)
 		idset_free(&set->slots);
 		set->slots = slots;
 	}
-	/* put_in_place (joining.c) renumbers streams' sets, so `numbering` is not needed */
+	/* from now on the set belongs to a stream, whose sets put_in_place (joining.c)
+	 * renumbers, so `numbering` is no longer needed */
 	slots_put(&set->numbering);
 	return 0;
 }
