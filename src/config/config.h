@@ -333,7 +333,7 @@ void config_print_dataset(FILE *out, const struct dataset_config *config);
 must_check int config_add_dataset(
 	struct daemon_config *config, struct dataset_config *dataset);
 
-/* Describes an environment variable of an ini that could not be replaced. */
+/* Describes an environment variable, in an ini or a setting, that could not be replaced. */
 struct config_unset {
 	unsigned line; /* line of the ini; config_environment_setting does not set it */
 	const char *key;

@@ -231,8 +231,9 @@ must_check int coord_read_feeds(struct coord *coord);
 /* Offers the samples that the local journals have at positions behind the log's end. Then reports
  * that this node has offered all samples. */
 must_check int coord_report(struct coord *coord);
-/* The leader's part of a repair: fills the log and lets the group continue, if all nodes have
- * reported or 3 ttl have passed. Does not block: otherwise a later step tries again. */
+/* The leader's part of a repair: fills the log and lets the group continue, if all known nodes
+ * have reported and one ttl has passed (waited_enough), or if 3 ttl have passed. Does not block:
+ * otherwise a later step tries again. */
 must_check int coord_repair(struct coord *coord);
 /* Lets the engine check the job's log. -ESTALE: the log lacks samples, and has to be repaired. */
 must_check int coord_mend(struct coord *coord, const char *job);

@@ -212,7 +212,7 @@ struct catalogue;
 const char *scan_unseen(
 	struct tree *tree, const struct catalogue *catalogue, const char **ret_sample);
 
-/* Gives a file of the tree the id of the catalogue's row with the same path, if there is one. */
+/* Gives each file of the tree the id of the catalogue's row with the same path, if there is one. */
 must_check int scan_match(const struct catalogue *catalogue, struct tree *tree);
 /* Finds the facts of all files, with scan->source->examine. Reads only new and changed headers. */
 must_check int scan_examine(

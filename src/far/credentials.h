@@ -7,8 +7,8 @@
 
 /*
  * Finds credentials for a place (struct far_place) where Amazon's tools look: in the environment, a
- * web identity, a profile, the service for programs in containers (as of Docker), the service of
- * the cloud's virtual machine. A *keyring* has the present credentials of one place.
+ * web identity, a profile, the service for programs in containers (such as Docker's), the service
+ * of the cloud's virtual machine. A *keyring* has the present credentials of one place.
  *
  *   Threads: those that make transfers. One fetches credentials, while others use the old ones.
  *   Locks: one per keyring; not held during a fetch.

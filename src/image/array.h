@@ -10,8 +10,9 @@
 /* Types and shapes of arrays, as in NumPy's files. Threads: any; no state. */
 
 #define ARRAY_MOST_AXES 6
-/* Largest number of characters of a shape, such as "16, 224, 224", with ARRAY_MOST_AXES axes and
- * ARRAY_MOST_BYTES numbers. Headers of format = record have room for this many characters. */
+/* Largest number of characters of a shape, such as "16, 224, 224", that has at most
+ * ARRAY_MOST_AXES axes and ARRAY_MOST_BYTES numbers. Headers of format = record have room for
+ * this many. */
 #define ARRAY_MOST_SHAPE 25
 #define ARRAY_MOST_BYTES (UINT64_C(1) << 30)
 

@@ -67,7 +67,7 @@ static int sum_up(
 		ret->jobs++;
 	}
 	ret->samples = (uint32_t)roaring_bitmap_get_cardinality(samples);
-	ret->sample_bytes = bytes / of; /* not 0: a job has at least one sample */
+	ret->sample_bytes = bytes / of; /* `of` is not 0: a job has at least one sample */
 	return 0;
 }
 

@@ -82,8 +82,8 @@ void program_meet(struct sched_job *job, const struct sched_reader *reader)
 }
 
 /* A process belongs to the last script if it has already read for this script, or if another
- * process of the script lives. Otherwise it begins a new script. A daemon from which no process has
- * read yet counts no process as living. */
+ * process of the script lives. Otherwise it begins a new script. No other process counts as
+ * living until a process of this job has read from this daemon. */
 struct reader program_who_locked(
 	const struct sched_job *job, const struct sched_reader *reader)
 {

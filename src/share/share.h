@@ -187,8 +187,8 @@ struct share_request *share_next(
 	struct shares *shares, share_offer *offer, void *context);
 
 /* Sets the quanta of the lanes from the counts of the last `seconds` or, if decoders were not
- * short, from the weights alone. decoders: decode time available per second, in seconds; busy: the
- * part of it that was used. -ENOMEM: nothing is changed. */
+ * short, from the weights alone. decoders: decode time available per second, in seconds; busy:
+ * decode time used per second, in seconds. -ENOMEM: nothing is changed. */
 must_check int shares_window(
 	struct shares *shares, double seconds, double decoders, double busy);
 

@@ -8,8 +8,9 @@
  * Tries samples again after transient errors, which are not the sample's fault: no free descriptor,
  * no memory, a server that does not answer. No worker waits: the housekeeper (sched/housekeeper.c)
  * sleeps until the first sample is due. A sample has up to six more tries. Their delays grow, but
- * all tries begin within six seconds, unless a server asks for longer delays. The reader gets the
- * error of the last try, whether it has opened one sample or a batch.
+ * no delay lasts beyond six seconds after the first failure: later tries follow almost at once. A
+ * server may ask for longer delays. The reader gets the error of the last try, whether it has
+ * opened one sample or a batch.
  *
  * A sample that lacks room, because readers have too much open, is queued again as soon as a reader
  * closes a file. If no reader does, the six seconds end a wait that might otherwise be endless: the

@@ -33,7 +33,8 @@ struct visitor {
 	struct sockaddr_storage address;
 	int fd;
 	bool leaves; /* the connection is being ended, and does not count any more */
-	/* begin of the time limit: the time of the last answer; none yet: of the connection */
+	/* start of the time limit: the time of the last answer; before the first answer, the
+	 * time at which the connection was made */
 	uint64_t since_ns;
 };
 
