@@ -79,15 +79,6 @@ const char *dataset_class_name(const struct dataset *dataset, uint32_t label)
 	return label < dataset->n_classes ? dataset->classes[label] : "";
 }
 
-void classes_check(struct dataset *dataset)
-{
-	char *const *name = dataset->classes;
-	uint32_t i = 1;
-	while (i < dataset->n_classes && strcmp(name[i - 1], name[i]) < 0)
-		i++;
-	dataset->sorts_classes = i >= dataset->n_classes;
-}
-
 uint32_t dataset_find_class(const struct dataset *dataset, const char *name)
 {
 	uint32_t n = dataset->n_classes, label = 0;
@@ -376,39 +367,4 @@ void dataset_sample_free(struct dataset_sample *sample)
 	free(sample->path);
 	free(sample->container);
 	*sample = (struct dataset_sample){0};
-}
-
-void dataset_close(struct dataset **dataset)
-{
-	struct dataset *old = *dataset;
-	*dataset = NULL;
-	if (!old || atomic_fetch_sub(&old->references, 1) > 1)
-		return;
-	connections_close(old);
-	dataset_paths_free(old->paths);
-	free(atomic_load(&old->by_label));
-	dataset_pairs_free(atomic_load(&old->pairs));
-	dataset_groups_free(atomic_load(&old->groups));
-	ensure(pthread_cond_destroy(&old->paths_made) == 0);
-	lock_destroy(&old->lock);
-	for (uint32_t i = 0; i < old->n_classes; i++)
-		free(old->classes[i]);
-	free(old->classes);
-	free(old->beside);
-	map_close(&old->map);
-	for (size_t i = 0; i < old->n_mixed; i++)
-		dataset_close(&old->mixed[i]);
-	free(old->mixed);
-	free(old->firsts);
-	free(old->labels);
-	if (old->present)
-		roaring_bitmap_free(old->present);
-	free(old->name);
-	free(old->source);
-	free(old->root);
-	if (old->provisional && old->file)
-		catalogue_remove(old->file);
-	for (size_t i = 0; i < sizeof(old->files) / sizeof(old->files[0]); i++)
-		free(old->files[i]);
-	free(old);
 }

@@ -299,6 +299,15 @@ bool map_part(const struct catalogue_map *map, sample_id id, struct part *ret)
 	return ret->container != UINT32_MAX;
 }
 
+void classes_check(struct dataset *dataset)
+{
+	char *const *name = dataset->classes;
+	uint32_t i = 1;
+	while (i < dataset->n_classes && strcmp(name[i - 1], name[i]) < 0)
+		i++;
+	dataset->sorts_classes = i >= dataset->n_classes;
+}
+
 static int attach_classes(struct dataset *dataset, const struct catalogue_map *map)
 {
 	const char *name = map_section(map, MAP_CLASSES);
